@@ -1,0 +1,1 @@
+//! Codecs strung together.

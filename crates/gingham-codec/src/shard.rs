@@ -1,0 +1,1 @@
+//! `sharding_indexed`: the index and the inner chain.

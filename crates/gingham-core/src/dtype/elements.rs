@@ -1,0 +1,84 @@
+//! Elements in memory.
+
+use super::{DataType, FillValue};
+
+/// A run of elements in C order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Elements {
+    /// Fixed-size elements, packed, little-endian.
+    Fixed(Vec<u8>),
+    /// Variable-length elements.
+    Variable(Variable),
+}
+
+/// Variable-length elements: element i is `data[offsets[i]..offsets[i + 1]]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variable {
+    /// n + 1 offsets, ascending, the first is 0.
+    pub offsets: Vec<usize>,
+    /// The contents, end to end.
+    pub data: Vec<u8>,
+}
+
+impl Variable {
+    /// No elements.
+    pub fn new() -> Self {
+        Variable { offsets: vec![0], data: Vec::new() }
+    }
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+    /// True where there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// One element's content.
+    pub fn get(&self, i: usize) -> &[u8] {
+        &self.data[self.offsets[i]..self.offsets[i + 1]]
+    }
+    /// Appends one.
+    pub fn push(&mut self, content: &[u8]) {
+        self.data.extend_from_slice(content);
+        self.offsets.push(self.data.len());
+    }
+}
+
+impl Default for Variable {
+    fn default() -> Self {
+        Variable::new()
+    }
+}
+
+impl Elements {
+    /// `n` times the fill value.
+    pub fn filled(data_type: &DataType, fill: &FillValue, n: usize) -> Elements {
+        match data_type.size() {
+            Some(_) => {
+                let unit = fill.as_bytes();
+                if unit.iter().all(|&b| b == 0) {
+                    return Elements::Fixed(vec![0; unit.len() * n]);
+                }
+                Elements::Fixed(unit.repeat(n))
+            }
+            None => {
+                let unit = fill.as_bytes();
+                Elements::Variable(Variable { offsets: (0..=n).map(|i| i * unit.len()).collect(), data: unit.repeat(n) })
+            }
+        }
+    }
+    /// The bytes of fixed-size elements.
+    pub fn as_fixed(&self) -> Option<&[u8]> {
+        match self {
+            Elements::Fixed(b) => Some(b),
+            Elements::Variable(_) => None,
+        }
+    }
+    /// The variable-length elements.
+    pub fn as_variable(&self) -> Option<&Variable> {
+        match self {
+            Elements::Variable(v) => Some(v),
+            Elements::Fixed(_) => None,
+        }
+    }
+}

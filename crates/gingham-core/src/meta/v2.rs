@@ -1,0 +1,1 @@
+//! `.zarray`, `.zgroup`, `.zattrs` (format.md 2).

@@ -1,0 +1,172 @@
+//! Where a Zarr's bytes lie: bytes by key and range.
+//!
+//! A [`Store`] is a cheap handle on one [`Storage`]. Keys are UTF-8, separated by `/`, never starting or ending with one.
+//! Missing is not broken: an absent key is `Ok(None)`, every failure is a [`StoreError`] and never becomes a fill value.
+//!
+//! ```text
+//!   Store ── open(url | path) ──► fs · memory · http · object (s3, gs, az) · zip
+//!     │                             ▲
+//!     └── wrap: count log fault cache prefix limit   (each is a Storage around a Store)
+//! ```
+
+mod coalesce;
+pub mod conformance;
+mod error;
+pub mod fs;
+pub mod http;
+pub mod memory;
+pub mod object;
+mod open;
+pub mod wrap;
+pub mod zip;
+
+use std::sync::Arc;
+
+pub use bytes::Bytes;
+pub use coalesce::{Fetch, coalesce};
+pub use error::{StoreError, StoreErrorKind};
+pub use open::{Options, open, open_with};
+
+/// Part of an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Range {
+    /// All of it.
+    All,
+    /// `length` bytes from `start`. An object that ends before is an error of kind Short.
+    Bounded { start: u64, length: u64 },
+    /// From `start` to the end. A start past the end is an error of kind Short.
+    From { start: u64 },
+    /// The last `length` bytes, or the whole of a shorter object.
+    Suffix { length: u64 },
+}
+
+/// One part to get.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Request {
+    /// The object.
+    pub key: String,
+    /// Which part.
+    pub range: Range,
+}
+
+/// An object's size and version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stat {
+    /// Its size in bytes.
+    pub size: u64,
+    /// Something that changes whenever the object does: an ETag, or size with modification time; `None` where unknown.
+    pub version: Option<String>,
+}
+
+/// When a put may happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// Always.
+    Always,
+    /// Only where the key is absent; else an error of kind Exists.
+    Absent,
+    /// Only where the object still has this version; else an error of kind Conflict.
+    Version(String),
+}
+
+/// One level of a listing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Keys directly below the prefix (whole keys), sorted.
+    pub keys: Vec<String>,
+    /// Prefixes directly below (whole, without trailing slash), sorted.
+    pub prefixes: Vec<String>,
+}
+
+/// What a store can do, and what suits it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traits {
+    /// Keys can be listed.
+    pub lists: bool,
+    /// Keys can be put and deleted.
+    pub writes: bool,
+    /// [`Condition::Absent`] and [`Condition::Version`] are kept even against other processes.
+    pub conditional: bool,
+    /// Two ranges with no more than this many bytes between them are fetched as one.
+    pub gap: u64,
+    /// Requests that are worth having under way at once.
+    pub concurrency: usize,
+    /// True where a range costs a system call and not a round trip (files, memory): small reads are cheap.
+    pub local: bool,
+}
+
+/// The result of a get: `None` where the key is absent.
+pub type Got = Result<Option<Bytes>, StoreError>;
+
+/// What every store implements. Blocking; stores that are asynchronous inside run their own runtime.
+pub trait Storage: Send + Sync + std::fmt::Debug {
+    /// What it is and where, as a URL or path, for messages.
+    fn describe(&self) -> String;
+    /// What it can do.
+    fn traits(&self) -> Traits;
+    /// Gets a part of an object.
+    fn get(&self, key: &str, range: Range) -> Got;
+    /// Gets a bounded part straight into a buffer; `Ok(false)` where the key is absent. Files read without another copy.
+    fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> Result<bool, StoreError> {
+        match self.get(key, Range::Bounded { start, length: out.len() as u64 })? {
+            Some(bytes) => {
+                out.copy_from_slice(&bytes);
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+    /// Gets many parts, each handed to `deliver` as it arrives, in any order, from any thread. Stores with round trips keep
+    /// [`Traits::concurrency`] of them under way. Returns when all were delivered.
+    fn get_many(&self, requests: &[Request], deliver: &(dyn Fn(usize, Got) + Sync)) {
+        for (i, r) in requests.iter().enumerate() {
+            deliver(i, self.get(&r.key, r.range));
+        }
+    }
+    /// Size and version, `None` where the key is absent.
+    fn stat(&self, key: &str) -> Result<Option<Stat>, StoreError>;
+    /// Puts an object whole: a reader sees the old bytes or the new, never a part.
+    fn put(&self, key: &str, bytes: Bytes, condition: &Condition) -> Result<(), StoreError>;
+    /// Deletes an object; an absent key is not an error.
+    fn delete(&self, key: &str) -> Result<(), StoreError>;
+    /// Deletes everything below `prefix` (`foo` does not touch `foobar`; `""` is everything). Returns how many objects.
+    fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
+        let mut n = 0;
+        for key in self.list(prefix)? {
+            self.delete(&key.0)?;
+            n += 1;
+        }
+        Ok(n)
+    }
+    /// All keys below `prefix` with their sizes, sorted. Directory markers (empty objects whose key ends in `/`) and
+    /// temporary files are left out.
+    fn list(&self, prefix: &str) -> Result<Vec<(String, u64)>, StoreError>;
+    /// One level below `prefix`.
+    fn list_dir(&self, prefix: &str) -> Result<Listing, StoreError>;
+}
+
+/// A handle on a store; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Store(Arc<dyn Storage>);
+
+impl Store {
+    /// A handle on a storage.
+    pub fn new(storage: impl Storage + 'static) -> Self {
+        Store(Arc::new(storage))
+    }
+    /// Opens a path or URL: a directory, a zip file, `http(s)://`, `s3://`, `gs://`, `az://`, `memory:`, `file://`.
+    pub fn open(location: &str) -> Result<Self, StoreError> {
+        open(location)
+    }
+    /// The same store seen from below `prefix`.
+    pub fn prefixed(&self, prefix: &str) -> Store {
+        if prefix.is_empty() { self.clone() } else { Store::new(wrap::Prefix::new(self.clone(), prefix)) }
+    }
+}
+
+impl std::ops::Deref for Store {
+    type Target = dyn Storage;
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
