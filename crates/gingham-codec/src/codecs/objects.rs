@@ -1,7 +1,7 @@
 //! The list that `json2` and `msgpack2` store: nested items, then their dtype, then their shape (format.md 2.5).
 //!
 //! ```text
-//!   shape [2, 2]:  [[a, b], [c, d], "|O", [2, 2]]
+//!   shape [2, 2]:  [[a, b], [c, d], "|O", [2, 2]]     (the shape is missing in chunks of the older `json` and `msgpack`)
 //! ```
 //!
 //! An element of [`DataType::Json`] is an item as compact JSON text, so the string a is `"a"` with its quotes. For every other
@@ -19,10 +19,17 @@ pub(crate) fn from_list(codec: &str, input: &Rep, list: Value) -> Result<Element
     let Value::Array(mut items) = list else {
         return Err(corrupt("the chunk is not a list".into()));
     };
-    let shape = items.pop().filter(|_| !items.is_empty()).ok_or_else(|| corrupt("the list ends without dtype and shape".into()))?;
-    items.pop();
-    let lengths = shape.as_array().and_then(|s| s.iter().map(Value::as_u64).collect::<Option<Vec<u64>>>());
-    let lengths = lengths.ok_or_else(|| corrupt(format!("the last item is {shape}, not a shape")))?;
+    let lengths = match items.pop() {
+        Some(Value::Array(shape)) if !items.is_empty() => {
+            items.pop();
+            let lengths: Option<Vec<u64>> = shape.iter().map(Value::as_u64).collect();
+            lengths.ok_or_else(|| corrupt(format!("the last item is {}, not a shape", Value::Array(shape))))?
+        }
+        // The forerunners `json` and `msgpack` end with the dtype; several axes are nested as they are in the chunk.
+        Some(Value::String(_)) if input.shape.first() == Some(&(items.len() as u64)) => input.shape.to_vec(),
+        Some(Value::String(_)) => vec![items.len() as u64],
+        _ => return Err(corrupt("the list does not end with a dtype and a shape".into())),
+    };
     let count = lengths.iter().try_fold(1u64, |p, &n| p.checked_mul(n));
     if count != Some(input.count() as u64) {
         return Err(corrupt(format!("holds an array of shape {lengths:?}, expected {} elements", input.count())));
@@ -159,6 +166,9 @@ mod tests {
         assert_eq!(texts(&e), ["7"]);
         assert_eq!(to_list("x", &r, &e).unwrap(), list);
 
+        let forerunner = from_list("x", &rep(DataType::Json, &[2, 1]), json!([["a"], ["b"], "|O"])).unwrap();
+        assert_eq!(texts(&forerunner), ["\"a\"", "\"b\""]);
+
         let list = json!([[], [], "|O", [2, 0]]);
         let r = rep(DataType::Json, &[2, 0]);
         let e = from_list("x", &r, list.clone()).unwrap();
@@ -188,6 +198,7 @@ mod tests {
             json!([]),
             json!([1]),
             json!([1, 2]),
+            json!([1, 2, 3, "|O"]),
             json!([1, "|O", [2]]),
             json!([1, 2, 3, "|O", [2]]),
             json!([1, 2, "|O", [3]]),
