@@ -1,0 +1,1 @@
+//! Where reading meets waiting.

@@ -1,0 +1,2 @@
+//! Reading: plan, machine, scatter.
+pub mod plan;

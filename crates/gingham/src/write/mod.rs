@@ -1,0 +1,1 @@
+//! Writing: plan, gather, append, resize.
