@@ -23,28 +23,52 @@ pub struct Entry {
 
 impl Group {
     /// Opens the group at `path`.
-    pub fn open(store: &Store, path: &str) -> Result<Group> { todo!() }
+    pub fn open(store: &Store, path: &str) -> Result<Group> {
+        todo!()
+    }
     /// The same with options.
-    pub fn open_with(store: &Store, path: &str, options: &Options) -> Result<Group> { todo!() }
+    pub fn open_with(store: &Store, path: &str, options: &Options) -> Result<Group> {
+        todo!()
+    }
     /// Creates a group, and its parents where they are absent. An existing group is an error of kind Exists.
-    pub fn create(store: &Store, path: &str, format: Format, attributes: Map<String, Value>) -> Result<Group> { todo!() }
+    pub fn create(store: &Store, path: &str, format: Format, attributes: Map<String, Value>) -> Result<Group> {
+        todo!()
+    }
     /// The store.
-    pub fn store(&self) -> &Store { todo!() }
+    pub fn store(&self) -> &Store {
+        todo!()
+    }
     /// The path, without slashes at either end.
-    pub fn path(&self) -> &str { todo!() }
+    pub fn path(&self) -> &str {
+        todo!()
+    }
     /// The document.
-    pub fn meta(&self) -> &meta::Group { todo!() }
+    pub fn meta(&self) -> &meta::Group {
+        todo!()
+    }
     /// Every node below, depth first, sorted by name; this group itself first. One listing request per level where the
     /// store lists; the consolidated block where it does not.
-    pub fn walk(&self) -> Result<Vec<Entry>> { todo!() }
+    pub fn walk(&self) -> Result<Vec<Entry>> {
+        todo!()
+    }
     /// The nodes directly below.
-    pub fn children(&self) -> Result<Vec<Entry>> { todo!() }
+    pub fn children(&self) -> Result<Vec<Entry>> {
+        todo!()
+    }
     /// Other attributes.
-    pub fn set_attributes(&mut self, attributes: Map<String, Value>) -> Result<()> { todo!() }
+    pub fn set_attributes(&mut self, attributes: Map<String, Value>) -> Result<()> {
+        todo!()
+    }
     /// Writes consolidated metadata for this group and everything below it.
-    pub fn consolidate(&mut self) -> Result<()> { todo!() }
+    pub fn consolidate(&mut self) -> Result<()> {
+        todo!()
+    }
     /// Where the consolidated block disagrees with the hierarchy: nodes that it lacks, nodes that are gone, documents that differ.
-    pub fn stale_consolidated(&self) -> Result<Vec<String>> { todo!() }
+    pub fn stale_consolidated(&self) -> Result<Vec<String>> {
+        todo!()
+    }
     /// What is odd but readable (both formats side by side, nodes only known from the consolidated block, …).
-    pub fn warnings(&self) -> &[String] { todo!() }
+    pub fn warnings(&self) -> &[String] {
+        todo!()
+    }
 }

@@ -13,8 +13,12 @@ pub enum Node {
 }
 
 /// Opens whatever node is at `path` (`""` for the root). v3 is looked for first. Costs one request for v3, two for v2.
-pub fn open(store: &Store, path: &str, options: &Options) -> Result<Node> { todo!() }
+pub fn open(store: &Store, path: &str, options: &Options) -> Result<Node> {
+    todo!()
+}
 
 /// Opens a path or URL whose end may lie inside a hierarchy: `data.zarr/group/array` finds the store's root itself.
 /// `store_options` says how to reach it. Returns the store, opened at the location itself, and the node.
-pub fn open_url(location: &str, store_options: &gingham_store::Options, options: &Options) -> Result<(Store, Node)> { todo!() }
+pub fn open_url(location: &str, store_options: &gingham_store::Options, options: &Options) -> Result<(Store, Node)> {
+    todo!()
+}

@@ -27,16 +27,26 @@ pub struct Piece {
 
 impl Plan {
     /// The result's shape.
-    pub fn shape(&self) -> &[u64] { todo!() }
+    pub fn shape(&self) -> &[u64] {
+        todo!()
+    }
     /// What it costs.
-    pub fn cost(&self) -> Cost { todo!() }
+    pub fn cost(&self) -> Cost {
+        todo!()
+    }
     /// The pieces, in grid order. A plan of millions is enumerated as it is walked.
-    pub fn pieces(&self) -> Box<dyn Iterator<Item = Piece> + '_> { todo!() }
+    pub fn pieces(&self) -> Box<dyn Iterator<Item = Piece> + '_> {
+        todo!()
+    }
     /// As JSON: shape, cost, and at most `most` pieces with keys and, where they are known before the fetch, byte ranges.
-    pub fn to_json(&self, most: usize) -> Value { todo!() }
+    pub fn to_json(&self, most: usize) -> Value {
+        todo!()
+    }
 }
 
 impl std::fmt::Display for Plan {
     /// As `gingham plan` prints it: cost in words, then the first pieces.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { todo!() }
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        todo!()
+    }
 }
