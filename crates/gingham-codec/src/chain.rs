@@ -280,7 +280,8 @@ impl Bound {
         }
     }
 
-    fn decode_frame_elements(&self, object: &[u8], context: &mut Context) -> Result<Elements> {
+    /// Decodes elements of any size into the stored frame.
+    pub fn decode_frame_elements(&self, object: &[u8], context: &mut Context) -> Result<Elements> {
         let bytes = self.unwrapped(object, 0, context)?;
         let stored = &self.reps[self.reps.len() - 1];
         let mut elements = match (&self.chain.serializer, &self.shard) {

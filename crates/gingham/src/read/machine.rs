@@ -331,7 +331,8 @@ fn raw_ranges(part: &Part, shape: &[u64], item: u64) -> Option<Vec<(u64, u64)>> 
         if starts.len().saturating_mul(at.len()) > MOST {
             return None;
         }
-        starts = starts.iter().flat_map(|s| at.iter().map(move |i| s + i * strides[a])).collect();
+        let stride = strides[a];
+        starts = starts.iter().flat_map(|s| at.iter().map(move |i| s + i * stride)).collect();
     }
     Some(starts.into_iter().map(|s| (s, run)).collect())
 }
