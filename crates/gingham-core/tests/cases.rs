@@ -27,8 +27,8 @@ fn every_case_holds() {
     assert!(failed.is_empty(), "{} of {ran} cases fail:\n{}", failed.len(), failed.join("\n"));
 }
 
-const CASE_KEYS: [&str; 10] =
-    ["name", "about", "shape", "chunk_grid", "dimension_names", "item_size", "select", "look_at", "change", "expect"];
+const CASE_KEYS: [&str; 11] =
+    ["name", "report", "about", "shape", "chunk_grid", "dimension_names", "item_size", "select", "look_at", "change", "expect"];
 
 fn run(case: &Map<String, Value>) -> Result<(), String> {
     if let Some(key) = case.keys().find(|key| !CASE_KEYS.contains(&key.as_str())) {

@@ -186,6 +186,33 @@ fn one_chunk_of_a_regular_grid_longer_than_its_array() {
     assert_eq!((grid.chunk_counts().as_slice(), grid.chunk_shape(&[0]).as_slice()), (&[1][..], &[100][..]));
 }
 
+#[test]
+fn the_grids_of_other_writers_are_read_and_printed_as_they_stood() {
+    let shared = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let mut folders = vec![shared.join("fixtures"), shared.join("corpus")];
+    let (mut seen, mut lists) = (0, 0);
+    while let Some(folder) = folders.pop() {
+        let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+        for entry in entries.map(|entry| entry.unwrap()) {
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            } else if entry.file_name() == "zarr.json" {
+                let Ok(Value::Object(document)) = serde_json::from_slice(&std::fs::read(entry.path()).unwrap()) else { continue };
+                let (Some(value), Some(shape)) = (document.get("chunk_grid"), document.get("shape")) else { continue };
+                let shape: Vec<u64> = serde_json::from_value(shape.clone()).unwrap();
+                let grid = grid_from_v3(value, &shape).unwrap_or_else(|e| panic!("{}: {e}", entry.path().display()));
+                assert_eq!(&grid_to_v3(&grid), value, "{}", entry.path().display());
+                seen += 1;
+                lists += usize::from(grid.kind() == GridKind::Rectilinear);
+            }
+        }
+    }
+    if seen == 0 {
+        return eprintln!("skipped: {} has no stores", shared.display());
+    }
+    assert!(seen > 100 && lists >= 12, "{seen} arrays, {lists} of them rectilinear");
+}
+
 /// A list and a length that it reaches, by up to a few chunks more.
 fn list() -> impl Strategy<Value = (Vec<Value>, Vec<u64>, u64)> {
     let item = (1u64..6, proptest::option::of(1u64..5));
