@@ -15,6 +15,9 @@ mod v2;
 mod v3;
 mod value;
 
+#[cfg(test)]
+mod tests;
+
 pub use elements::{Elements, Variable};
 pub use fill::FillValue;
 pub use float::Misfit;
