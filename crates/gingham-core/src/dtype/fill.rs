@@ -146,12 +146,9 @@ mod tests {
 
     #[test]
     fn zs_377_floats_are_rounded_once() {
-        for (value, want) in [
-            (json!(16777217), 16777216f32),
-            (json!(16777219), 16777220.0),
-            (json!(1.0000000596046448), 1.0000001192092896),
-            (json!(1e-46), 0.0),
-        ] {
+        for (value, want) in
+            [(json!(16777217), 16777216f32), (json!(16777219), 16777220.0), (json!(1.0000000596046448), 1.000_000_1), (json!(1e-46), 0.0)]
+        {
             assert_eq!(v3(&F32, value), want.to_le_bytes());
         }
         assert_eq!(v3(&F16, json!(2049)), v3(&F16, json!(2048)));

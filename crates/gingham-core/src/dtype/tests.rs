@@ -233,3 +233,61 @@ proptest! {
         let _ = parse_element(&data_type, &value);
     }
 }
+
+/// The documents named `name` under a folder that tests share, or none where the folder is absent.
+fn shared_documents(folder: &str, names: &[&str]) -> Vec<(std::path::PathBuf, Value)> {
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")).join(folder);
+    let mut found = Vec::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if names.iter().any(|name| entry.file_name() == *name)
+                && let Ok(document) = serde_json::from_slice(&std::fs::read(&path).unwrap())
+            {
+                found.push((path, document));
+            }
+        }
+    }
+    if found.is_empty() {
+        eprintln!("skipped: no documents in {}", root.display());
+    }
+    found
+}
+
+#[test]
+fn types_and_fill_values_of_real_documents_are_read_and_written() {
+    for folder in ["fixtures", "corpus/zarr"] {
+        for (path, document) in shared_documents(folder, &[".zarray", "zarr.json"]) {
+            let (Some(fill), place) = (document.get("fill_value"), path.display()) else { continue };
+            if let Some(value) = document.get("data_type") {
+                let data_type = parse_v3(value).unwrap_or_else(|e| panic!("{place}: {e}"));
+                assert_eq!(parse_v3(&to_v3(&data_type).unwrap()).unwrap(), data_type, "{place}");
+                let read = FillValue::from_v3(fill, &data_type).unwrap_or_else(|e| panic!("{place}: {e}"));
+                assert_eq!(FillValue::from_v3(&read.to_v3(&data_type), &data_type).unwrap(), read, "{place}");
+            } else if let Some(value) = document.get("dtype") {
+                let typestr = parse_v2(value).unwrap_or_else(|e| panic!("{place}: {e}"));
+                assert_eq!(&to_v2(&typestr).unwrap(), value, "{place}");
+                if let Some(read) = FillValue::from_v2(fill, &typestr).unwrap_or_else(|e| panic!("{place}: {e}")) {
+                    assert_eq!(FillValue::from_v2(&read.to_v2(&typestr), &typestr).unwrap(), Some(read), "{place}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn fill_values_of_the_metadata_test_suite_are_kept() {
+    for (path, cases) in shared_documents("fixtures/zarr-metadata", &["fill_values.json"]) {
+        let folder = path.parent().unwrap();
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        let described = std::fs::read(folder.join("data_type.json")).ok().map(|text| serde_json::from_slice(&text).unwrap());
+        let data_type = parse_v3(&described.unwrap_or(Value::from(if name == "raw" { "r32" } else { name }))).unwrap();
+        for (case, value) in cases.as_object().unwrap() {
+            let read = FillValue::from_v3(value, &data_type).unwrap_or_else(|e| panic!("{name} {case}: {e}"));
+            assert_eq!(FillValue::from_v3(&read.to_v3(&data_type), &data_type).unwrap(), read, "{name} {case}");
+        }
+    }
+}

@@ -200,16 +200,12 @@ fn structure(name: &str, configuration: Option<&Map<String, Value>>, depth: usiz
 }
 
 fn field_parts(item: &Value) -> Result<(&str, &Value, &'static str), DataTypeError> {
-    match item {
-        Value::Object(object) => match (object.get("name"), object.get("data_type"), object.len()) {
-            (Some(Value::String(name)), Some(data_type), 2) => return Ok((name, data_type, "data_type")),
-            _ => {}
-        },
-        Value::Array(pair) => match pair.as_slice() {
-            [Value::String(name), data_type] => return Ok((name, data_type, "1")),
-            _ => {}
-        },
-        _ => {}
+    let object = |key: &str| item.as_object().filter(|members| members.len() == 2).and_then(|members| members.get(key));
+    if let (Some(Value::String(name)), Some(data_type)) = (object("name"), object("data_type")) {
+        return Ok((name, data_type, "data_type"));
+    }
+    if let Some([Value::String(name), data_type]) = item.as_array().map(Vec::as_slice) {
+        return Ok((name, data_type, "1"));
     }
     Err(DataTypeError::new("a field of a struct is an object with the members name and data_type"))
 }
@@ -225,7 +221,7 @@ pub(super) struct Fields {
 impl Fields {
     pub(super) fn push(&mut self, name: String, data_type: DataType) -> Result<(), DataTypeError> {
         let Some(size) = data_type.size() else {
-            let what = format!("the field \"{name}\" is of type {data_type}; fields of a struct have a fixed size");
+            let what = format!("the field \"{name}\" is of type {data_type}; fields of a struct have a known, fixed size");
             return Err(DataTypeError::new(what));
         };
         self.size = self.size.saturating_add(size);
