@@ -36,7 +36,7 @@ pub enum Float {
     E3M2FN,
     E3M4,
     E4M3,
-    /// Not registered; tensorstore writes it.
+    /// Not registered; tensorstore writes it to v2 arrays, by this name.
     E4M3FN,
     E4M3B11FNUZ,
     E4M3FNUZ,
