@@ -90,7 +90,12 @@ const PCODEC: [&str; 6] = ["level", "mode_spec", "delta_spec", "paging_spec", "d
 /// A type string or numpy name.
 pub(super) fn typestr(config: &Config, key: &str) -> Result<TypeStr, Fault> {
     let value = config.required(key)?;
-    parse_v2(value).map_err(|error| Fault::new(format!("{}{}", config.pointer_of(key), error.pointer), error.what))
+    parse_v2(value).or_else(|error| {
+        // numpy also takes type strings without a byte order, or with "=": both mean the machine's.
+        let native = value.as_str().map(|text| format!("<{}", text.strip_prefix('=').unwrap_or(text)));
+        let native = native.and_then(|text| parse_v2(&Value::from(text)).ok());
+        native.ok_or_else(|| Fault::new(format!("{}{}", config.pointer_of(key), error.pointer), error.what))
+    })
 }
 
 /// `dtype` and `astype`, which is `dtype` (or `default`) where it is absent or null.

@@ -122,7 +122,7 @@ struct V2Parts {
 impl V2Parts {
     fn of(codecs: &[Codec], data_type: &DataType, ndim: usize) -> Result<Self, MetaError> {
         let refuse = |i: usize, what: String| v2::error(format!("/filters/{i}"), what);
-        let mut parts = V2Parts { order_is_f: false, filters: Vec::new(), compressor: None, typestr: little(data_type) };
+        let mut parts = V2Parts { order_is_f: false, filters: Vec::new(), compressor: None, typestr: TypeStr::new(data_type.clone(), Endian::Little) };
         let last = codecs.len().saturating_sub(1);
         for (i, codec) in codecs.iter().enumerate() {
             let spell = |codec: &Codec| codec_to_v2(codec).map_err(|e: CodecError| refuse(i, e.what));
@@ -131,7 +131,9 @@ impl V2Parts {
                 Codec::Transpose { .. } => {
                     return Err(v2::error("/order", "v2 can reverse the axes (order F) before all else, and no other transpose"));
                 }
-                Codec::Bytes(order) => parts.typestr.order = leaf_orders(order, data_type),
+                Codec::Bytes(ByteOrder::None) => {}
+                Codec::Bytes(ByteOrder::Uniform(order)) => parts.typestr = TypeStr::new(data_type.clone(), *order),
+                Codec::Bytes(ByteOrder::PerLeaf(orders)) => parts.typestr.order = orders.clone(),
                 Codec::Pcodec(_) | Codec::Zfpy(_) => parts.compressor = Some(spell(codec)?),
                 _ if i == last && is_compressor(codec) && parts.compressor.is_none() => parts.compressor = Some(spell(codec)?),
                 _ if parts.compressor.is_some() => {
@@ -172,28 +174,7 @@ fn in_order(codec: &Codec, order: Endian) -> Codec {
         _ => &mut [],
     };
     for typestr in typestrs {
-        typestr.order.fill(order);
+        **typestr = TypeStr::new(typestr.data_type.clone(), order);
     }
     codec
-}
-
-fn little(data_type: &DataType) -> TypeStr {
-    TypeStr { data_type: data_type.clone(), order: vec![Endian::Little; leaves(data_type)] }
-}
-
-fn leaf_orders(order: &ByteOrder, data_type: &DataType) -> Vec<Endian> {
-    match order {
-        ByteOrder::None => vec![Endian::Little; leaves(data_type)],
-        ByteOrder::Uniform(order) => vec![*order; leaves(data_type)],
-        ByteOrder::PerLeaf(orders) => orders.clone(),
-    }
-}
-
-/// Leaf components that have a byte order of their own in a v2 type.
-fn leaves(data_type: &DataType) -> usize {
-    match data_type {
-        DataType::Struct(fields) => fields.iter().map(|field| leaves(&field.data_type)).sum(),
-        DataType::FixedArray { item, .. } => leaves(item),
-        _ => 1,
-    }
 }
