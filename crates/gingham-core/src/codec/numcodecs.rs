@@ -60,7 +60,9 @@ pub(super) fn read<'a>(id: &str, config: impl Fn(&[&str]) -> Result<Config<'a>, 
         "zlib" => Codec::Zlib { level: config(&["level"])?.integer("level", DEFLATE_LEVELS, Some(1))? as i32 },
         "zstd" => {
             let config = config(&["level", "checksum"])?;
-            Codec::Zstd { level: config.integer("level", ZSTD_LEVELS, Some(1))? as i32, checksum: config.boolean("checksum", false)? }
+            // numcodecs takes any number and the library clamps it, so levels such as 100 were written.
+            let level = config.integer("level", I32, Some(1))?.clamp(*ZSTD_LEVELS.start(), *ZSTD_LEVELS.end());
+            Codec::Zstd { level: level as i32, checksum: config.boolean("checksum", false)? }
         }
         "blosc" => blosc(&config(&["cname", "clevel", "shuffle", "blocksize", "typesize"])?, itemsize)?,
         "crc32c" => Codec::Crc32c { location: location(&config(&["location"])?, Location::End)? },
