@@ -128,7 +128,9 @@ pub(super) fn read_array(document: Map<String, Value>) -> Result<Array, MetaErro
     }
     let fill_json = required(&document, "fill_value", "array")?;
     let fill_value = fill_value(fill_json, &data_type, type_is_known)?;
-    warnings.extend(missing_field(fill_json, &data_type).map(|name| format!("the fill value lacks the field \"{name}\", which is taken as zero")));
+    warnings.extend(
+        missing_field(fill_json, &data_type).map(|name| format!("the fill value lacks the field \"{name}\", which is taken as zero")),
+    );
     let dimension_names = dimension_names(document.get("dimension_names"), shape.len(), &mut warnings)?;
     Ok(Array {
         format: Format::V3,

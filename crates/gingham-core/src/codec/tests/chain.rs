@@ -29,7 +29,10 @@ fn order() {
     assert_eq!(sorted.codecs().count(), 4);
     let error = Chain::new(&chain(json!(["bytes", {"name": "transpose", "configuration": {"order": [0]}}]))).unwrap_err();
     assert_eq!(error.pointer, "/1");
-    assert_eq!(error.what, "\"transpose\" (array to array) stands behind \"bytes\" (array to bytes); the order is array to array, array to bytes, bytes to bytes");
+    assert_eq!(
+        error.what,
+        "\"transpose\" (array to array) stands behind \"bytes\" (array to bytes); the order is array to array, array to bytes, bytes to bytes"
+    );
     let error = Chain::new(&chain(json!(["bytes", "vlen-utf8"]))).unwrap_err();
     assert_eq!(error.what, "\"vlen-utf8\" and \"bytes\" both turn an array into bytes; a chain has one such codec");
     assert_eq!(Chain::new(&chain(json!(["crc32c", "bytes"]))).unwrap_err().pointer, "/1");
@@ -80,14 +83,26 @@ fn codecs_against_types() {
         (json!([{"name": "numcodecs.delta", "configuration": i4}, little()]), DataType::Bool, "/0/configuration/dtype"),
         (json!([{"name": "numcodecs.delta", "configuration": i4}, little()]), DataType::Int16, "/0/configuration/dtype"),
         (json!([{"name": "numcodecs.delta", "configuration": {"dtype": "|b1"}}, "bytes"]), DataType::Bool, "/0/configuration/dtype"),
-        (json!([{"name": "numcodecs.quantize", "configuration": {"digits": 1, "dtype": "<i4"}}, little()]), DataType::Int32, "/0/configuration/dtype"),
+        (
+            json!([{"name": "numcodecs.quantize", "configuration": {"digits": 1, "dtype": "<i4"}}, little()]),
+            DataType::Int32,
+            "/0/configuration/dtype",
+        ),
         (json!([{"name": "numcodecs.packbits", "configuration": {}}, "bytes"]), DataType::UInt8, "/0"),
         (json!([{"name": "scale_offset", "configuration": {"scale": 2}}, little()]), DataType::Complex(Float::F32), "/0"),
         (json!([{"name": "scale_offset", "configuration": {"scale": 0}}, little()]), DataType::Int32, "/0/configuration/scale"),
         (json!([{"name": "scale_offset", "configuration": {"offset": 1.5}}, little()]), DataType::Int32, "/0/configuration/offset"),
-        (json!([{"name": "cast_value", "configuration": {"data_type": "complex64"}}, little()]), DataType::Int32, "/0/configuration/data_type"),
+        (
+            json!([{"name": "cast_value", "configuration": {"data_type": "complex64"}}, little()]),
+            DataType::Int32,
+            "/0/configuration/data_type",
+        ),
         (json!([{"name": "cast_value", "configuration": {"data_type": "uint8"}}, "bytes"]), DataType::Bool, "/0"),
-        (json!([{"name": "cast_value", "configuration": {"data_type": "uint8", "scalar_map": {"encode": [["NaN", 256]]}}}, "bytes"]), DataType::Float(Float::F32), "/0/configuration/scalar_map/encode/0/1"),
+        (
+            json!([{"name": "cast_value", "configuration": {"data_type": "uint8", "scalar_map": {"encode": [["NaN", 256]]}}}, "bytes"]),
+            DataType::Float(Float::F32),
+            "/0/configuration/scalar_map/encode/0/1",
+        ),
         (json!([{"name": "zfp", "configuration": {"mode": "reversible"}}]), DataType::Bool, "/0"),
         (json!([{"name": "numcodecs.pcodec", "configuration": {}}]), DataType::Bool, "/0"),
     ];
@@ -99,8 +114,14 @@ fn codecs_against_types() {
         (json!(["vlen-utf8"]), DataType::String),
         (json!([{"name": "packbits", "configuration": {"first_bit": 4, "last_bit": 7}}]), DataType::UInt8),
         (json!(["packbits"]), DataType::Complex(Float::F32)),
-        (json!([{"name": "numcodecs.delta", "configuration": {"dtype": "<i8"}}, little()]), DataType::DateTime { unit: crate::dtype::TimeUnit::Nano, scale: 1 }),
-        (json!([{"name": "cast_value", "configuration": {"data_type": "uint8", "scalar_map": {"encode": [["NaN", 0], ["+Infinity", 0]]}}}, "bytes"]), DataType::Float(Float::F64)),
+        (
+            json!([{"name": "numcodecs.delta", "configuration": {"dtype": "<i8"}}, little()]),
+            DataType::DateTime { unit: crate::dtype::TimeUnit::Nano, scale: 1 },
+        ),
+        (
+            json!([{"name": "cast_value", "configuration": {"data_type": "uint8", "scalar_map": {"encode": [["NaN", 0], ["+Infinity", 0]]}}}, "bytes"]),
+            DataType::Float(Float::F64),
+        ),
         (json!([{"name": "numcodecs.packbits", "configuration": {}}, "bytes"]), DataType::Bool),
         (json!([{"name": "zfp", "configuration": {"mode": "reversible"}}]), DataType::UInt8),
     ];
@@ -169,15 +190,27 @@ fn shapes_behind_codecs() {
     assert_eq!(shaped(reshape(json!([2, [1, 2]])), u1.clone(), &[2, 3, 4]).unwrap().0, [2, 12]);
     assert_eq!(shaped(reshape(json!([-1])), u1.clone(), &[]).unwrap().0, [1]);
     assert_eq!(shaped(reshape(json!([1, []])), u1.clone(), &[]).unwrap().0, [1, 1]);
-    for (shape, input) in [(json!([5, -1]), &[2u64, 3][..]), (json!([7]), &[2, 3]), (json!([[5]]), &[2]), (json!([[1], -1]), &[2, 3]), (json!([-1]), &[u64::MAX, 2])] {
+    for (shape, input) in [
+        (json!([5, -1]), &[2u64, 3][..]),
+        (json!([7]), &[2, 3]),
+        (json!([[5]]), &[2]),
+        (json!([[1], -1]), &[2, 3]),
+        (json!([-1]), &[u64::MAX, 2]),
+    ] {
         assert!(shaped(reshape(shape.clone()), u1.clone(), input).is_err(), "{shape} {input:?}");
     }
-    let stored = |shape: &[u64]| shaped(json!({"name": "gingham.stored_shape", "configuration": {"shape": [30, 7]}}), DataType::UInt8, shape);
+    let stored =
+        |shape: &[u64]| shaped(json!({"name": "gingham.stored_shape", "configuration": {"shape": [30, 7]}}), DataType::UInt8, shape);
     assert_eq!(stored(&[12, 7]).unwrap().0, [30, 7]);
     assert!(stored(&[31, 7]).is_err() && stored(&[30]).is_err());
     let (shape, data_type) = shaped(json!("numcodecs.packbits"), DataType::Bool, &[3, 3]).unwrap();
     assert_eq!((shape, data_type), (vec![3], DataType::UInt8));
-    let (_, data_type) = shaped(json!({"name": "numcodecs.astype", "configuration": {"encode_dtype": "<f4", "decode_dtype": "<f8"}}), DataType::Float(Float::F64), &[2]).unwrap();
+    let (_, data_type) = shaped(
+        json!({"name": "numcodecs.astype", "configuration": {"encode_dtype": "<f4", "decode_dtype": "<f8"}}),
+        DataType::Float(Float::F64),
+        &[2],
+    )
+    .unwrap();
     assert_eq!(data_type, DataType::Float(Float::F32));
     assert!(shaped(json!("crc32c"), u1, &[2]).is_err());
 }

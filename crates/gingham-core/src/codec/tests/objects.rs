@@ -106,7 +106,10 @@ fn wrong_objects_are_refused_where_they_are_wrong() {
         (json!({"name": "packbits", "configuration": {"padding_encoding": "both"}}), "/configuration/padding_encoding"),
         (json!({"name": "cast_value", "configuration": {}}), "/configuration"),
         (json!({"name": "cast_value", "configuration": {"data_type": "int8", "out_of_range": "error"}}), "/configuration/out_of_range"),
-        (json!({"name": "cast_value", "configuration": {"data_type": "int8", "scalar_map": {"encode": [[1]]}}}), "/configuration/scalar_map/encode/0"),
+        (
+            json!({"name": "cast_value", "configuration": {"data_type": "int8", "scalar_map": {"encode": [[1]]}}}),
+            "/configuration/scalar_map/encode/0",
+        ),
         (json!({"name": "zfp", "configuration": {"mode": "fixed_rate"}}), "/configuration"),
         (json!({"name": "zfp", "configuration": {"mode": "fixed_rate", "rate": -1}}), "/configuration/rate"),
         (json!({"name": "zfp", "configuration": {"mode": "reversible", "rate": 4}}), "/configuration/rate"),
@@ -114,9 +117,18 @@ fn wrong_objects_are_refused_where_they_are_wrong() {
         (json!({"name": "numcodecs.fixedscaleoffset", "configuration": {"offset": 0, "scale": 0, "dtype": "<f4"}}), "/configuration/scale"),
         (json!({"name": "numcodecs.lzma", "configuration": {"preset": 10}}), "/configuration/preset"),
         (json!({"name": "numcodecs.jenkins_lookup3", "configuration": {"prefix": [256]}}), "/configuration/prefix"),
-        (json!({"name": "sharding_indexed", "configuration": {"chunk_shape": [0], "codecs": [], "index_codecs": []}}), "/configuration/chunk_shape/0"),
-        (json!({"name": "sharding_indexed", "configuration": {"chunk_shape": [2], "codecs": ["bytes", {"name": "gzip"}], "index_codecs": []}}), "/configuration/codecs/1/configuration"),
-        (json!({"name": "sharding_indexed", "configuration": {"chunk_shape": [2], "codecs": ["bytes"], "index_codecs": [], "index_location": "middle"}}), "/configuration/index_location"),
+        (
+            json!({"name": "sharding_indexed", "configuration": {"chunk_shape": [0], "codecs": [], "index_codecs": []}}),
+            "/configuration/chunk_shape/0",
+        ),
+        (
+            json!({"name": "sharding_indexed", "configuration": {"chunk_shape": [2], "codecs": ["bytes", {"name": "gzip"}], "index_codecs": []}}),
+            "/configuration/codecs/1/configuration",
+        ),
+        (
+            json!({"name": "sharding_indexed", "configuration": {"chunk_shape": [2], "codecs": ["bytes"], "index_codecs": [], "index_location": "middle"}}),
+            "/configuration/index_location",
+        ),
         (json!({"name": "gingham.stored_shape", "configuration": {"shape": [0]}}), "/configuration/shape/0"),
         (json!(7), ""),
         (json!({"configuration": {}}), ""),
@@ -125,10 +137,17 @@ fn wrong_objects_are_refused_where_they_are_wrong() {
         let error = codec_from_v3(&value).expect_err(&value.to_string());
         assert_eq!(error.pointer, pointer, "{value}: {}", error.what);
     }
-    let missing = codec_from_v3(&json!({"name": "sharding_indexed", "configuration": {"chunk_shape": [2], "codecs": ["bytes"]}})).unwrap_err();
+    let missing =
+        codec_from_v3(&json!({"name": "sharding_indexed", "configuration": {"chunk_shape": [2], "codecs": ["bytes"]}})).unwrap_err();
     assert_eq!(missing.what, "codec \"sharding_indexed\" needs \"index_codecs\"");
     assert!(missing.hint.unwrap().contains("crc32c"));
-    for (value, pointer) in [(json!({"id": "zlib", "level": 10}), "/level"), (json!({"id": "zlib", "lvl": 1}), "/lvl"), (json!({"level": 1}), ""), (json!("zlib"), ""), (json!({"id": 1}), "/id")] {
+    for (value, pointer) in [
+        (json!({"id": "zlib", "level": 10}), "/level"),
+        (json!({"id": "zlib", "lvl": 1}), "/lvl"),
+        (json!({"level": 1}), ""),
+        (json!("zlib"), ""),
+        (json!({"id": 1}), "/id"),
+    ] {
         assert_eq!(codec_from_v2(&value, 1).unwrap_err().pointer, pointer, "{value}");
     }
 }
@@ -169,7 +188,10 @@ fn objects_are_written_for_every_reader() {
             json!({"name": "packbits", "configuration": {"padding_encoding": "start_byte", "start_bit": 4, "end_bit": null}}),
             json!({"name": "packbits", "configuration": {"padding_encoding": "first_byte", "first_bit": 4}}),
         ),
-        (json!({"name": "numcodecs.gzip", "configuration": {"level": -1}}), json!({"name": "numcodecs.gzip", "configuration": {"level": -1}})),
+        (
+            json!({"name": "numcodecs.gzip", "configuration": {"level": -1}}),
+            json!({"name": "numcodecs.gzip", "configuration": {"level": -1}}),
+        ),
         (json!({"name": "scale_offset"}), json!({"name": "scale_offset", "configuration": {}})),
     ];
     for (read, written) in cases {
@@ -280,8 +302,11 @@ fn v3_only() -> impl Strategy<Value = Codec> {
         Just(Codec::Transpose { order: vec![2, 0, 1] }),
         prop::collection::vec(1u64..9, 0..4).prop_map(|shape| Codec::StoredShape { shape: shape.into() }),
         dim.prop_map(|dim| Codec::Reshape { shape: vec![dim, ReshapeDim::Infer] }),
-        (prop::option::of(0u32..4), prop::option::of(4u32..8))
-            .prop_map(|(first_bit, last_bit)| Codec::PackBits { padding: PackBitsPadding::LastByte, first_bit, last_bit }),
+        (prop::option::of(0u32..4), prop::option::of(4u32..8)).prop_map(|(first_bit, last_bit)| Codec::PackBits {
+            padding: PackBitsPadding::LastByte,
+            first_bit,
+            last_bit
+        }),
         (any::<bool>(), 1u64..5).prop_map(|(start, length)| {
             Codec::Sharding(Box::new(Sharding {
                 chunk_shape: Shape::from_slice(&[length]),

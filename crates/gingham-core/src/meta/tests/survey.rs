@@ -124,7 +124,9 @@ fn chains_and_fill_values_survive_a_rewrite() {
             let text = crate::json::to_text(&v2.documents()[0].1);
             assert!(parse_object(text.as_bytes(), false).is_ok(), "{path}");
             // A codec's type string carries the stored byte order in v2 only, and Blosc's typesize is v3's only.
-            let spell = |codecs: &[crate::codec::Codec]| codecs.iter().map(|c| c.name().trim_start_matches("numcodecs.").to_string()).collect::<Vec<_>>();
+            let spell = |codecs: &[crate::codec::Codec]| {
+                codecs.iter().map(|c| c.name().trim_start_matches("numcodecs.").to_string()).collect::<Vec<_>>()
+            };
             assert_eq!(spell(to_v3(&v2).unwrap().array.codecs()), spell(array.codecs()), "{path}");
         } else if path.ends_with(".zarray") {
             panic!("{path} cannot be written as the v2 array that it is: {:?}", Array::create(new(Format::V2)).unwrap_err());
