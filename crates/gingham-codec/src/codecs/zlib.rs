@@ -1,0 +1,34 @@
+//! `numcodecs.zlib`, v2 `zlib` (RFC 1950; format.md 5.5): one stream, decoded by libdeflate.
+
+use super::deflate::{self, Wrapper};
+use crate::{BytesToBytes, Context, Result, Room};
+
+const NAME: &str = "numcodecs.zlib";
+
+/// The codec; `level` is 0 to 9.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Zlib {
+    level: i32,
+}
+
+impl Zlib {
+    /// A level of -1 is 6; levels above 9 are 9.
+    pub fn new(level: i32) -> Self {
+        Zlib { level: deflate::level(level) }
+    }
+}
+
+impl BytesToBytes for Zlib {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+    fn encode(&self, bytes: &[u8], out: &mut Vec<u8>, context: &mut Context) -> Result<()> {
+        deflate::deflate(NAME, Wrapper::Zlib, self.level, bytes, out, context)
+    }
+    fn decode(&self, bytes: &[u8], room: Room, out: &mut Vec<u8>, context: &mut Context) -> Result<()> {
+        deflate::inflate(NAME, Wrapper::Zlib, bytes, room, out, context)
+    }
+    fn decode_into(&self, bytes: &[u8], out: &mut [u8], context: &mut Context) -> Result<()> {
+        deflate::inflate_into(NAME, Wrapper::Zlib, bytes, out, context)
+    }
+}
