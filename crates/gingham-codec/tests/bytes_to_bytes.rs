@@ -235,7 +235,7 @@ proptest! {
 }
 
 #[test]
-fn what_is_no_codec_of_bytes_is_refused_by_name() {
+fn ncc_2484_an_unknown_codec_is_refused_by_name() {
     let unknown = Codec::Unknown { name: "blosk".into(), configuration: None, ignorable: false };
     let fault = bytes_to_bytes(&unknown).unwrap_err();
     assert_eq!(fault.codec, "blosk");

@@ -110,7 +110,7 @@ impl Header {
         if header.flags & FLAG_RESERVED != 0 {
             return Err(corrupt(format!("flags {:#04x} have a reserved bit set", header.flags)));
         }
-        if header.memcpyed() && header.nbytes + HEADER != cbytes {
+        if (header.memcpyed() || header.nbytes == 0) && header.nbytes + HEADER != cbytes {
             return Err(corrupt(format!("{} bytes as they are do not make a chunk of {cbytes}", header.nbytes)));
         }
         if header.nbytes > 0 && !header.memcpyed() {
@@ -294,5 +294,208 @@ impl BytesToBytes for Blosc {
         let result = unsafe { decompress(header, as_version_2(header, bytes, &mut buffer), out.as_mut_ptr()) };
         context.give(buffer);
         result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::FaultKind;
+
+    const ALL: [BloscCompressor; 6] = [
+        BloscCompressor::BloscLz,
+        BloscCompressor::Lz4,
+        BloscCompressor::Lz4Hc,
+        BloscCompressor::Snappy,
+        BloscCompressor::Zlib,
+        BloscCompressor::Zstd,
+    ];
+
+    fn any() -> Blosc {
+        Blosc::new(BloscCompressor::Lz4, 5, BloscShuffle::Byte, 4, 0)
+    }
+
+    fn encode(codec: &Blosc, plain: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        codec.encode(plain, &mut out, &mut Context::default()).unwrap();
+        out
+    }
+
+    fn decode(stored: &[u8], len: usize) -> Result<Vec<u8>> {
+        let mut out = vec![0; len];
+        any().decode_into(stored, &mut out, &mut Context::default())?;
+        Ok(out)
+    }
+
+    fn rising(len: usize) -> Vec<u8> {
+        (0..len as u32 / 4).flat_map(|i| (i / 3).to_le_bytes()).collect()
+    }
+
+    fn set(bytes: &mut [u8], at: usize, value: u32) {
+        bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+    }
+
+    #[test]
+    fn vectors() {
+        let empty = [2, 1, 0x33, 1, 0, 0, 0, 0, 1, 0, 0, 0, 16, 0, 0, 0];
+        assert_eq!(encode(&Blosc::new(BloscCompressor::Lz4, 5, BloscShuffle::Byte, 1, 0), &[]), empty);
+        assert!(decode(&empty, 0).unwrap().is_empty());
+        // Shuffled according to its flags, but kept as it is.
+        let kept = [2, 1, 0x36, 1, 8, 0, 0, 0, 8, 0, 0, 0, 24, 0, 0, 0, 1, 4, 0, 0, 0, 0, 0, 0];
+        assert_eq!(decode(&kept, 8).unwrap(), [1, 4, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(encode(&Blosc::new(BloscCompressor::Lz4, 5, BloscShuffle::Bit, 1, 0), &[1, 4, 0, 0, 0, 0, 0, 0]), kept);
+    }
+
+    #[test]
+    fn every_compressor_shuffle_level_and_size() {
+        let plain = rising(70_003);
+        for cname in ALL {
+            for shuffle in [BloscShuffle::None, BloscShuffle::Byte, BloscShuffle::Bit] {
+                for (clevel, typesize, blocksize) in [
+                    (0, 4, 0),
+                    (1, 1, 256),
+                    (5, 4, 0),
+                    (5, 3, 1000),
+                    (9, 8, 4096),
+                    (5, 16, 0),
+                    (5, 255, 0),
+                    (5, 256, 0),
+                    (200, 0, usize::MAX),
+                ] {
+                    let stored = encode(&Blosc::new(cname, clevel, shuffle, typesize, blocksize), &plain);
+                    assert!(decode(&stored, plain.len()).unwrap() == plain, "{cname:?} {shuffle:?} {clevel} {typesize} {blocksize}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn version_1_is_read_and_blosc2_refused_by_name() {
+        let plain = rising(10_000);
+        let mut stored = encode(&Blosc::new(BloscCompressor::BloscLz, 5, BloscShuffle::Byte, 4, 0), &plain);
+        stored[0] = 1;
+        assert!(decode(&stored, plain.len()).unwrap() == plain);
+        let mut out = Vec::new();
+        any().decode(&stored, Room::AtMost(usize::MAX), &mut out, &mut Context::default()).unwrap();
+        assert!(out == plain);
+        for version in [0, 3, 5, 255] {
+            stored[0] = version;
+            let fault = decode(&stored, plain.len()).unwrap_err();
+            assert_eq!(fault.kind == FaultKind::Unsupported, version > 2);
+            assert_eq!(fault.what.contains("Blosc2"), version > 2, "{fault}");
+        }
+    }
+
+    #[test]
+    fn a_header_that_lies_is_an_error() {
+        let plain = rising(300_000);
+        let good = encode(&Blosc::new(BloscCompressor::Zstd, 5, BloscShuffle::Byte, 4, 65_536), &plain);
+        let len = plain.len();
+        let (nbytes, blocksize, cbytes, first) = (4, 8, 12, 16);
+        assert!(word(&good, first) > 0 && len > 2 * word(&good, blocksize));
+        for (at, value) in [
+            (nbytes, 0),
+            (nbytes, len as u32 + 1),
+            (nbytes, u32::MAX),
+            (nbytes, i32::MAX as u32 - 16),
+            (blocksize, 0),
+            (blocksize, 1),
+            (blocksize, len as u32 + 1),
+            (blocksize, u32::MAX),
+            (cbytes, 0),
+            (cbytes, good.len() as u32 - 1),
+            (cbytes, u32::MAX),
+            (first, 0),
+            (first, 16),
+            (first, good.len() as u32 - 3),
+            (first, u32::MAX),
+            (first, i32::MAX as u32),
+        ] {
+            let mut bad = good.clone();
+            set(&mut bad, at, value);
+            assert!(decode(&bad, len).is_err(), "{at} {value}");
+            let mut out = Vec::new();
+            assert!(any().decode(&bad, Room::AtMost(usize::MAX), &mut out, &mut Context::default()).is_err(), "{at} {value}");
+            assert!(out.capacity() <= len + 1, "{at} {value}");
+        }
+        for (at, value) in [(2, 0x08), (2, 0xa0), (2, 0x02), (3, 0)] {
+            let mut bad = good.clone();
+            bad[at] = value;
+            assert!(decode(&bad, len).is_err(), "{at} {value}");
+        }
+        let split = word(&good, first);
+        for value in [u32::MAX, good.len() as u32, i32::MAX as u32, 0] {
+            let mut bad = good.clone();
+            set(&mut bad, split, value);
+            assert!(decode(&bad, len).is_err(), "split {value}");
+        }
+    }
+
+    #[test]
+    fn blocks_that_share_bytes_are_refused() {
+        let plain = vec![7; 100_000];
+        let mut stored = encode(&Blosc::new(BloscCompressor::Zstd, 5, BloscShuffle::None, 1, 1024), &plain);
+        let first = word(&stored, 16) as u32;
+        let longest = (0..90).map(|b| word(&stored, word(&stored, 16 + 4 * b))).max().unwrap();
+        assert!(longest > 0);
+        // The first block grows over the others; all the others are that block.
+        let all = (stored.len() as u32) - first - 4;
+        set(&mut stored, first as usize, all);
+        for block in 1..90 {
+            set(&mut stored, 16 + 4 * block, first);
+        }
+        let fault = decode(&stored, plain.len()).unwrap_err();
+        assert!(fault.what.contains("longer than the chunk"), "{fault}");
+    }
+
+    #[test]
+    fn splits_must_cover_their_block() {
+        // 16 elements' bytes do not divide a block of 4100; C-Blosc would leave four bytes as they were.
+        let plain = rising(8200);
+        let mut stored = encode(&Blosc::new(BloscCompressor::BloscLz, 5, BloscShuffle::Byte, 4, 4100), &plain);
+        assert_eq!(stored[2] & FLAG_NO_SPLIT, 0);
+        stored[3] = 16;
+        assert!(decode(&stored, plain.len()).is_err());
+    }
+
+    #[test]
+    fn a_match_longer_than_any_content_is_refused() {
+        assert!(!has_long_run(&[255; 100]));
+        let mut run = vec![255; MAX_RUN + 1];
+        assert!(has_long_run(&run));
+        run[MAX_RUN / 2] = 0;
+        assert!(!has_long_run(&run));
+    }
+
+    #[test]
+    fn a_chunk_beyond_the_limit_is_not_encoded() {
+        let long = vec![0; MAX_BYTES + 1];
+        let fault = any().encode(&long, &mut Vec::new(), &mut Context::default()).unwrap_err();
+        assert!(fault.what.contains("split the chunk"), "{fault}");
+    }
+
+    #[test]
+    fn flipped_bytes_never_do_harm() {
+        let plain = rising(20_000);
+        let mut state = 1u64;
+        for cname in ALL {
+            for (shuffle, typesize, blocksize) in [(BloscShuffle::Byte, 4, 2048), (BloscShuffle::Bit, 2, 4096), (BloscShuffle::None, 1, 0)]
+            {
+                let good = encode(&Blosc::new(cname, 5, shuffle, typesize, blocksize), &plain);
+                for _ in 0..300 {
+                    let mut bad = good.clone();
+                    for _ in 0..1 + state % 3 {
+                        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                        // Past the lengths of the header, which are compared with the truth before anything else.
+                        let at = 16 + (state >> 33) as usize % (bad.len() - 16);
+                        bad[at] ^= (state >> 24) as u8 | 1;
+                    }
+                    if let Ok(out) = decode(&bad, plain.len()) {
+                        assert_eq!(out.len(), plain.len());
+                    }
+                }
+            }
+        }
     }
 }

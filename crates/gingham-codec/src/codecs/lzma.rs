@@ -310,3 +310,100 @@ impl BytesToBytes for Lzma {
         growth::fill(NAME, out, |piece| reader.step(piece))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use serde_json::json;
+
+    fn codec(format: u8, filters: Option<Value>) -> Result<Lzma> {
+        Lzma::new(&spec::Lzma { format, check: -1, preset: None, filters })
+    }
+
+    #[test]
+    fn what_does_not_exist_is_refused_at_once() {
+        for (format, filters) in [
+            (4, None),
+            (3, None),
+            (3, Some(json!({"id": 33}))),
+            (3, Some(json!([{"preset": 1}]))),
+            (3, Some(json!([{"id": 99}]))),
+            (3, Some(json!([{"id": "33"}]))),
+            (3, Some(json!([{"id": 3, "dist": 0}]))),
+            (3, Some(json!([{"id": 3, "dist": 257}]))),
+            (3, Some(json!([{"id": 33, "dict_size": 1u64 << 40}]))),
+        ] {
+            assert!(codec(format, filters.clone()).is_err(), "{format} {filters:?}");
+        }
+        assert!(Lzma::new(&spec::Lzma { format: 1, check: 7, preset: None, filters: None }).is_err());
+    }
+
+    #[test]
+    fn parameters_that_do_not_go_together_are_errors() {
+        let mut context = Context::default();
+        for (format, filters) in [
+            (2, json!([{"id": 33}])),
+            (3, json!([])),
+            (3, json!([{"id": 3}])),
+            (3, json!([{"id": 33, "preset": 77}])),
+            (3, json!([{"id": 33, "lc": 4, "lp": 4}])),
+            (3, json!([{"id": 33, "mode": 3}])),
+            (3, json!([{"id": 33, "mf": 1}])),
+            (3, json!([{"id": 3}, {"id": 3}, {"id": 3}, {"id": 3}, {"id": 33}])),
+        ] {
+            let codec = codec(format, Some(filters.clone())).unwrap();
+            assert!(codec.encode(b"abc", &mut Vec::new(), &mut context).is_err(), "{filters}");
+        }
+        assert!(codec(0, None).unwrap().encode(b"abc", &mut Vec::new(), &mut context).is_err());
+    }
+
+    #[test]
+    fn streams_in_a_row_are_read_and_the_container_may_be_found_out() {
+        let mut context = Context::default();
+        let mut stored = Vec::new();
+        for part in [&b"one"[..], b"two"] {
+            let mut stream = Vec::new();
+            codec(1, None).unwrap().encode(part, &mut stream, &mut context).unwrap();
+            stored.extend(stream);
+        }
+        for format in [0, 1] {
+            let mut out = [0; 6];
+            codec(format, None).unwrap().decode_into(&stored, &mut out, &mut context).unwrap();
+            assert_eq!(&out, b"onetwo");
+        }
+        let mut alone = Vec::new();
+        codec(2, None).unwrap().encode(b"three", &mut alone, &mut context).unwrap();
+        let mut out = [0; 5];
+        codec(0, None).unwrap().decode_into(&alone, &mut out, &mut context).unwrap();
+        assert_eq!(&out, b"three");
+    }
+
+    #[test]
+    fn filters_for_machine_code_and_distances() {
+        let mut context = Context::default();
+        let plain: Vec<u8> = (0..5000u32).flat_map(|i| [0xe8, (i % 7) as u8, 0, 0]).collect();
+        for id in 4..=9 {
+            let chain = json!([{"id": id, "start_offset": 16}, {"id": 3, "dist": 4}, {"id": 33, "preset": 1}]);
+            for format in [1, 3] {
+                let codec = codec(format, Some(chain.clone())).unwrap();
+                let mut stored = Vec::new();
+                codec.encode(&plain, &mut stored, &mut context).unwrap();
+                let mut out = vec![0; plain.len()];
+                codec.decode_into(&stored, &mut out, &mut context).unwrap();
+                assert!(out == plain, "{id}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_that_asks_for_gibibytes_is_refused() {
+        // A .lzma header: properties, dictionary of 3 GiB, unknown length.
+        let mut stored = vec![0x5d];
+        stored.extend((3u32 << 30).to_le_bytes());
+        stored.extend([0xff; 8]);
+        stored.extend([0; 20]);
+        let fault = codec(2, None).unwrap().decode_into(&stored, &mut [0; 9], &mut Context::default()).unwrap_err();
+        assert!(fault.what.contains("256 MiB"), "{fault}");
+    }
+}

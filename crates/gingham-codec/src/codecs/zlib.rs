@@ -32,3 +32,35 @@ impl BytesToBytes for Zlib {
         deflate::inflate_into(NAME, Wrapper::Zlib, bytes, out, context)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::codecs::checksum::tests::X;
+
+    const STORED: &[u8] = &[0x78, 0x01, 0x63, 0x64, 0x60, 0x62, 0x60, 0x66, 0x60, 0x61, 0x60, 0x65, 0, 0, 0, 0x50, 0, 0x10];
+
+    #[test]
+    fn vectors() {
+        let mut context = Context::default();
+        let mut out = Vec::new();
+        Zlib::new(1).decode(STORED, Room::Exactly(10), &mut out, &mut context).unwrap();
+        assert_eq!(out, X);
+        out.clear();
+        Zlib::new(1).decode(&[0x78, 1, 3, 0, 0, 0, 0, 1], Room::AtMost(9), &mut out, &mut context).unwrap();
+        assert!(out.is_empty());
+    }
+
+    #[test]
+    fn only_zeros_may_follow() {
+        let mut context = Context::default();
+        let mut out = [0; 10];
+        let padded = [STORED, &[0, 0]].concat();
+        Zlib::new(1).decode_into(&padded, &mut out, &mut context).unwrap();
+        assert_eq!(out, X);
+        let twice = [STORED, STORED].concat();
+        assert!(Zlib::new(1).decode_into(&twice, &mut out, &mut context).is_err());
+        assert!(Zlib::new(1).decode(&twice, Room::AtMost(99), &mut Vec::new(), &mut context).is_err());
+    }
+}

@@ -132,3 +132,116 @@ impl BytesToBytes for Zstd {
         growth::check(NAME, Room::Exactly(out.len()), written)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::codecs::checksum::tests::X;
+
+    fn decode(stored: &[u8], room: Room) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        Zstd::new(0, false).decode(stored, room, &mut out, &mut Context::default())?;
+        Ok(out)
+    }
+
+    fn encode(level: i32, checksum: bool, plain: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        Zstd::new(level, checksum).encode(plain, &mut out, &mut Context::default()).unwrap();
+        out
+    }
+
+    /// A frame that does not say how long its content is, as streaming writers leave it.
+    fn unsized_frame(plain: &[u8]) -> Vec<u8> {
+        let frame = ::zstd::stream::encode_all(plain, 1).unwrap();
+        assert_eq!(zstd_safe::get_frame_content_size(&frame).unwrap(), None);
+        frame
+    }
+
+    #[test]
+    fn vectors() {
+        let plain = [&[0x28, 0xb5, 0x2f, 0xfd, 0x20, 0x0a, 0x51, 0, 0][..], X].concat();
+        assert_eq!(encode(1, false, X), plain);
+        let summed = [&[0x28, 0xb5, 0x2f, 0xfd, 0x24, 0x0a, 0x51, 0, 0][..], X, &[0x53, 0x2a, 0xbd, 0x98]].concat();
+        assert_eq!(encode(1, true, X), summed);
+        assert_eq!(encode(1, false, &[]), [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0]);
+        for stored in [plain, summed] {
+            assert_eq!(decode(&stored, Room::Exactly(10)).unwrap(), X);
+        }
+    }
+
+    #[test]
+    fn a_frame_of_17_bytes_that_claims_a_tebibyte_allocates_nothing() {
+        let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0xc0, 0x58];
+        frame.extend((1u64 << 40).to_le_bytes());
+        frame.extend([1, 0, 0]);
+        assert_eq!(frame.len(), 17);
+        for room in [Room::Exactly(1 << 40), Room::AtMost(usize::MAX), Room::AtMost(100)] {
+            let mut out = Vec::new();
+            let fault = Zstd::new(0, false).decode(&frame, room, &mut out, &mut Context::default()).unwrap_err();
+            assert!(fault.what.contains("1099511627776"), "{fault}");
+            assert_eq!(out.capacity(), 0);
+        }
+    }
+
+    #[test]
+    fn frames_in_a_row_without_length_and_to_be_skipped() {
+        let long: Vec<u8> = (0..300_000u32).map(|i| (i / 1000) as u8).collect();
+        let skippable = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 9, 9, 9];
+        let sized = [&skippable[..], &encode(3, true, &long), &skippable, &encode(1, false, X), &encode(1, false, &[])].concat();
+        let half = [&encode(3, true, &long)[..], &unsized_frame(X), &skippable].concat();
+        let none = [&unsized_frame(&long)[..], &unsized_frame(X)].concat();
+        let due = [&long[..], X].concat();
+        for stored in [sized, half, none] {
+            for room in [Room::Exactly(due.len()), Room::AtMost(due.len()), Room::AtMost(usize::MAX)] {
+                assert!(decode(&stored, room).unwrap() == due, "{room:?}");
+            }
+            let mut out = vec![0; due.len()];
+            Zstd::new(0, false).decode_into(&stored, &mut out, &mut Context::default()).unwrap();
+            assert!(out == due);
+            for room in [Room::Exactly(due.len() - 1), Room::Exactly(due.len() + 1), Room::AtMost(due.len() - 1)] {
+                assert!(decode(&stored, room).is_err(), "{room:?}");
+            }
+            assert!(Zstd::new(0, false).decode_into(&stored, &mut out[1..], &mut Context::default()).is_err());
+        }
+    }
+
+    #[test]
+    fn a_window_of_gibibytes_costs_nothing() {
+        // Window descriptor 0xa8: 2^31 bytes; one raw block of two bytes.
+        let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x11, 0, 0, 7, 8];
+        assert_eq!(decode(&frame, Room::Exactly(2)).unwrap(), [7, 8]);
+        assert_eq!(decode(&frame, Room::AtMost(100)).unwrap(), [7, 8]);
+    }
+
+    #[test]
+    fn the_checksum_counts_and_a_context_outlives_errors() {
+        let mut context = Context::default();
+        let codec = Zstd::new(3, true);
+        let good = encode(3, true, X);
+        let mut bad = good.clone();
+        *bad.last_mut().unwrap() ^= 1;
+        let mut out = [0; 10];
+        for _ in 0..3 {
+            assert!(codec.decode_into(&bad, &mut out, &mut context).is_err());
+            codec.decode_into(&good, &mut out, &mut context).unwrap();
+            assert_eq!(out, X);
+        }
+    }
+
+    #[test]
+    fn levels_are_held_to_those_that_exist() {
+        assert_eq!(Zstd::new(0, false), Zstd::new(3, false));
+        assert_eq!(Zstd::new(100, false), Zstd::new(22, false));
+        assert_eq!(Zstd::new(i32::MIN, false), Zstd::new(-131_072, false));
+        for level in [i32::MIN, -1, 22] {
+            assert_eq!(decode(&encode(level, false, X), Room::Exactly(10)).unwrap(), X);
+        }
+    }
+
+    #[test]
+    fn no_bytes_are_no_frame() {
+        assert!(decode(&[], Room::AtMost(9)).is_err());
+        assert!(Zstd::new(0, false).decode_into(&[], &mut [], &mut Context::default()).is_err());
+    }
+}
