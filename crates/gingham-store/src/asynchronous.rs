@@ -2,7 +2,8 @@
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Handle, Runtime};
@@ -54,31 +55,41 @@ fn pool() -> Result<&'static Runtime, StoreError> {
         .ok_or_else(|| StoreError::new(StoreErrorKind::Failed, "no thread could be started for an asynchronous get"))
 }
 
-/// Runs a future on a runtime that the store owns and hands its answer over to whichever executor awaits it.
-pub(crate) fn bridge(runtime: &Arc<Runtime>, store: String, key: String, get: impl Future<Output = Got> + Send + 'static) -> Pending {
+/// Runs a future on a runtime that the store owns and hands its answer over to whichever executor awaits it. `keep` is what the
+/// runtime lives by: it is held for as long as the answer is waited for, even where the store was dropped meanwhile.
+pub(crate) fn bridge<K: Send + Sync + 'static>(
+    keep: Arc<K>,
+    runtime: &Handle,
+    store: String,
+    key: String,
+    get: impl Future<Output = Got> + Send + 'static,
+) -> Pending {
     let (send, receive) = tokio::sync::oneshot::channel();
     runtime.spawn(async move {
         // The receiver may be gone: then nobody waits for the answer.
         let _ = send.send(get.await);
     });
-    // The runtime lives as long as the answer is waited for, even where the store was dropped meanwhile.
-    Box::pin(Bridge { receive, _runtime: runtime.clone(), store, key })
+    Box::pin(async move {
+        let answer = receive.await;
+        drop(keep);
+        answer.unwrap_or_else(|_| Err(StoreError::new(StoreErrorKind::Failed, "the get ended without an answer").at(&store, &key)))
+    })
 }
 
-struct Bridge {
-    receive: tokio::sync::oneshot::Receiver<Got>,
-    _runtime: Arc<Runtime>,
-    store: String,
-    key: String,
-}
-
-impl Future for Bridge {
-    type Output = Got;
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Got> {
-        Pin::new(&mut self.receive).poll(cx).map(|answer| {
-            answer.unwrap_or_else(|_| {
-                Err(StoreError::new(StoreErrorKind::Failed, "the get ended without an answer").at(&self.store, &self.key))
-            })
-        })
+/// Runs a future on this thread, with no runtime, and so inside any.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut future = std::pin::pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => std::thread::park(),
+        }
     }
 }

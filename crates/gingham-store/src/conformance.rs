@@ -9,10 +9,9 @@
 //! ```
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
+use std::sync::{Mutex, PoisonError};
 
+use crate::asynchronous::block_on;
 use crate::*;
 
 /// Threads that put one key against each other.
@@ -304,24 +303,6 @@ fn kind<T>(got: Result<T, StoreError>) -> Option<StoreErrorKind> {
 #[track_caller]
 fn ok<T>(got: Result<T, StoreError>, doing: &str, what: &str) -> T {
     got.unwrap_or_else(|e| panic!("{doing} {what}: {:?}: {e}{}", e.kind, e.source.as_ref().map_or(String::new(), |s| format!(" ({s})"))))
-}
-
-/// Runs a future on this thread, with no runtime: that is what "any executor" means.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(Thread);
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-    let mut future = std::pin::pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => std::thread::park(),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub mod memory;
 pub mod object;
 mod open;
 mod range;
+mod spread;
 pub mod wrap;
 pub mod zip;
 

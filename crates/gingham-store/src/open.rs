@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::fs::Fs;
+use crate::http::Http;
 use crate::memory::Memory;
+use crate::object::Object;
 use crate::{Store, StoreError, StoreErrorKind};
 
 /// How to reach a store. A library reads no environment; the command fills these from it.
@@ -13,10 +15,13 @@ pub struct Options {
     pub settings: Vec<(String, String)>,
     /// Unsigned requests.
     pub anonymous: bool,
-    /// HTTP: statuses that mean "absent" beside 404 and 410 (servers that answer 403 for absent keys).
+    /// HTTP and object stores: statuses that mean "absent" beside 404 and 410 (servers that answer 403 for absent keys; of object
+    /// stores only 403 is taken from here).
     pub absent_statuses: Vec<u16>,
     /// HTTP: headers to send.
     pub headers: Vec<(String, String)>,
+    /// HTTP and object stores: URL of a proxy.
+    pub proxy: Option<String>,
     /// Files: flush each file to the disk before it is renamed into place.
     pub fsync: bool,
 }
@@ -32,6 +37,11 @@ pub fn open_with(location: &str, options: &Options) -> Result<Store, StoreError>
         None => open_path(Path::new(location), options),
         Some("memory") => Ok(Store::new(Memory::new())),
         Some("file") => open_path(&file_path(location)?, options),
+        Some("http" | "https") => Ok(Store::new(Http::new(location, options)?)),
+        Some("s3" | "s3a" | "gs" | "gcs" | "az" | "azure" | "abfs" | "abfss") => {
+            let (bucket, prefix) = Object::new(location, options)?;
+            Ok(Store::new(bucket).prefixed(&prefix))
+        }
         Some(other) => Err(invalid(location, format!("{other:?} is not a scheme that a store has"))),
     }
 }
