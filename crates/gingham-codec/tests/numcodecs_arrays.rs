@@ -233,7 +233,7 @@ fn json2_and_msgpack2_hold_the_same_objects() {
     for (config, array, stored) in cases("msgpack2") {
         let text = check_variable(&Codec::MsgPack2(config), DataType::Json, &array.shape, &stored, false);
         if text.iter().all(|t| !t.contains("hex")) {
-            assert!(texts.iter().any(|t| *t == text), "{:?} is in no json2 chunk", &text[..4]);
+            assert!(texts.contains(&text), "{:?} is in no json2 chunk", &text[..4]);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One file per codec.
 
-// Array codecs, and what several of them share.
+// array -> array and array -> bytes, and what several of them share
 pub mod as_type;
 pub mod bitround;
 pub mod bytes;
@@ -30,3 +30,22 @@ pub mod vlen_bytes;
 pub mod vlen_utf8;
 pub mod zfp;
 pub mod zfpy;
+
+// bytes -> bytes
+pub mod adler32;
+pub mod base64;
+pub mod blosc;
+pub mod bz2;
+pub mod checksum;
+pub mod crc32;
+pub mod crc32c;
+pub mod deflate;
+pub mod fletcher32;
+mod growth;
+pub mod gzip;
+pub mod jenkins_lookup3;
+pub mod lz4;
+pub mod lzma;
+pub mod shuffle;
+pub mod zlib;
+pub mod zstd;

@@ -66,19 +66,20 @@ fn text_or_hex(bytes: &[u8]) -> Value {
     }
 }
 
-fn from_json(value: Value) -> Pack {
-    match value {
+fn from_json(value: Value) -> Result<Pack> {
+    Ok(match value {
         Value::Null => Pack::Nil,
         Value::Bool(b) => Pack::Boolean(b),
-        Value::Number(n) => match (n.as_u64(), n.as_i64()) {
-            (Some(u), _) => Pack::from(u),
-            (None, Some(i)) => Pack::from(i),
-            (None, None) => Pack::F64(n.as_f64().unwrap_or(f64::NAN)),
+        Value::Number(n) => match (n.as_u64(), n.as_i64(), n.as_f64()) {
+            (Some(u), ..) => Pack::from(u),
+            (_, Some(i), _) => Pack::from(i),
+            (.., Some(x)) if x.is_finite() && n.to_string().contains(['.', 'e', 'E']) => Pack::F64(x),
+            _ => return Err(CodecFault::value(NAME, format!("{n} is neither an integer of 64 bits nor a float64"))),
         },
         Value::String(s) => Pack::from(s),
-        Value::Array(items) => Pack::Array(items.into_iter().map(from_json).collect()),
-        Value::Object(map) => Pack::Map(map.into_iter().map(|(k, v)| (Pack::from(k), from_json(v))).collect()),
-    }
+        Value::Array(items) => Pack::Array(items.into_iter().map(from_json).collect::<Result<_>>()?),
+        Value::Object(map) => Pack::Map(map.into_iter().map(|(k, v)| Ok((Pack::from(k), from_json(v)?))).collect::<Result<_>>()?),
+    })
 }
 
 impl ArrayToBytes for MsgPack2 {
@@ -86,7 +87,7 @@ impl ArrayToBytes for MsgPack2 {
         None
     }
     fn encode(&self, input: &Rep, elements: &Elements, out: &mut Vec<u8>, _: &mut Context) -> Result<()> {
-        let list = from_json(objects::to_list(NAME, input, elements)?);
+        let list = from_json(objects::to_list(NAME, input, elements)?)?;
         rmpv::encode::write_value(out, &list).map_err(|e| CodecFault::value(NAME, e.to_string()))
     }
     fn decode(&self, input: &Rep, bytes: &[u8], _: &mut Context) -> Result<Elements> {
@@ -142,6 +143,16 @@ mod tests {
         rmpv::encode::write_value(&mut stored, &list).unwrap();
         let e = MsgPack2.decode(&rep(5), &stored, &mut Context::default()).unwrap();
         assert_eq!(texts(e), ["\"NaN\"", "{\"hex\":\"ff00\"}", "\"ab\"", "{\"1\":-2}", "1.0"]);
+    }
+
+    #[test]
+    fn numbers_that_do_not_fit_are_refused() {
+        for text in ["18446744073709551616", "1e400"] {
+            let mut v = gingham_core::dtype::Variable::new();
+            v.push(text.as_bytes());
+            let e = MsgPack2.encode(&rep(1), &Elements::Variable(v), &mut vec![], &mut Context::default()).unwrap_err();
+            assert_eq!(e.kind, crate::FaultKind::Value, "{text}");
+        }
     }
 
     #[test]

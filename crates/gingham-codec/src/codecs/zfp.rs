@@ -290,7 +290,7 @@ pub(crate) fn decompress<T: Native>(codec: &str, described: Described<'_>, field
         _ => {}
     }
     let whole = bytes.len() / 8;
-    if bytes.len() % 8 != 0 {
+    if !bytes.len().is_multiple_of(8) {
         // Whether the last word is cut off shows when what is missing matters: once as zeros, once as ones.
         words[whole] |= u64::MAX << (8 * (bytes.len() % 8));
         let mut again = values.to_vec();
