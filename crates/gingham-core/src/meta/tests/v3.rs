@@ -115,6 +115,8 @@ fn what_is_wrong_is_named_with_its_place() {
     let error = v3_error(json!({"dimension_name": ["x"]}));
     assert_eq!(error.hint.as_deref(), Some("is \"dimension_names\" meant?"));
     assert!(v3_error(json!({"storage_transformers": ["x"]})).unsupported);
+    assert!(v3_error(json!({"chunk_key_encoding": "hilbert"})).unsupported);
+    assert!(!v3_error(json!({"chunk_key_encoding": 1})).unsupported);
     let error = v3_error(json!({"data_type": "float32", "fill_value": null}));
     assert!(error.what.contains("the fill value is null") && error.hint.unwrap().contains("NaN"));
 }
@@ -183,7 +185,7 @@ fn ic_2078_unknown_grids_are_named() {
         json!({"name": "foo", "must_understand": false}),
     ] {
         let error = v3_error(json!({"chunk_grid": grid}));
-        assert!(error.pointer.starts_with("/chunk_grid"), "{}", error.pointer);
+        assert!(error.pointer.starts_with("/chunk_grid") && error.unsupported, "{}", error.pointer);
         assert!(error.what.contains(grid["name"].as_str().unwrap()), "{}", error.what);
     }
 }
