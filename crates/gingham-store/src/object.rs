@@ -217,7 +217,13 @@ impl View {
 
     fn failed(&self, e: object_store::Error, key: &str) -> StoreError {
         use object_store::Error::*;
+        let chain = chain(&e);
         let kind = match &e {
+            // A listing's failures are not sorted by object_store; its text has the status.
+            Generic { .. } if ["status code: 401", "status code: 403"].iter().any(|status| chain.contains(status)) => {
+                StoreErrorKind::Denied
+            }
+            Generic { .. } if chain.contains("status code: 404") => StoreErrorKind::NotFound,
             NotFound { .. } => StoreErrorKind::NotFound,
             PermissionDenied { .. } | Unauthenticated { .. } => StoreErrorKind::Denied,
             InvalidPath { .. } => StoreErrorKind::Invalid,
@@ -225,7 +231,6 @@ impl View {
             _ => StoreErrorKind::Failed,
         };
         let at = if key.is_empty() { self.shown.clone() } else { format!("{}/{key}", self.shown) };
-        let chain = chain(&e);
         let what = match kind {
             StoreErrorKind::NotFound => format!("{} does not exist", self.shown),
             StoreErrorKind::Denied => format!("{at} is denied"),
