@@ -54,8 +54,16 @@ impl Weed {
         command.args(["-s3.port.iceberg=0", "-s3.port.lance=0"]);
         command.arg(format!("-dir={}", dir.path().display())).arg(format!("-s3.config={}", config.display()));
         command.arg(format!("-filer.localSocket={}", dir.path().join("filer.sock").display()));
-        let names =
-            ["master.port", "master.port.grpc", "volume.port", "volume.port.grpc", "filer.port", "filer.port.grpc", "s3.port", "s3.port.grpc"];
+        let names = [
+            "master.port",
+            "master.port.grpc",
+            "volume.port",
+            "volume.port.grpc",
+            "filer.port",
+            "filer.port.grpc",
+            "s3.port",
+            "s3.port.grpc",
+        ];
         for (name, port) in names.iter().zip(&ports) {
             command.arg(format!("-{name}={port}"));
         }
@@ -131,6 +139,7 @@ fn s3_conforms_and_tells_absent_from_denied_and_broken() {
     assert_eq!(e.kind, Kind::NotFound, "{e}");
     assert!(e.to_string().contains("s3://no-such-bucket does not exist"), "{e}");
     assert_eq!(weed.store("no-such-bucket").list("").unwrap_err().kind, Kind::NotFound);
+    assert_eq!(weed.store("no-such-bucket").stat("k").unwrap_err().kind, Kind::NotFound);
 
     // vz-marker: directory markers are not keys.
     weed.put_raw("/open/air/", b"");
