@@ -13,6 +13,7 @@
 
 pub mod chain;
 pub mod codecs;
+pub mod place;
 pub mod shard;
 pub mod table;
 

@@ -116,6 +116,28 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
             None => Ok(false),
         }
     }
+    /// Gets a part into a buffer that is used again and again (it is cleared first); `Ok(false)` where the key is absent.
+    fn read(&self, key: &str, range: Range, out: &mut Vec<u8>) -> Result<bool, StoreError> {
+        out.clear();
+        let bytes = self.get(key, range)?;
+        if let Some(bytes) = &bytes {
+            out.extend_from_slice(bytes);
+        }
+        Ok(bytes.is_some())
+    }
+    /// Gets a whole object into a buffer where it is exactly as long as that; gives the object's length, `None` where the
+    /// key is absent. Uncompressed chunks go straight to their place.
+    fn read_whole(&self, key: &str, out: &mut [u8]) -> Result<Option<u64>, StoreError> {
+        let Some(bytes) = self.get(key, Range::All)? else { return Ok(None) };
+        if bytes.len() == out.len() {
+            out.copy_from_slice(&bytes);
+        }
+        Ok(Some(bytes.len() as u64))
+    }
+    /// Ends a series of puts (an archive is put in place here). Stores that write at once have nothing to do.
+    fn finish(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
     /// Gets many parts, each handed to `deliver` as it arrives, in any order, from any thread. Stores with round trips keep
     /// [`Traits::concurrency`] of them under way. Returns when all were delivered.
     fn get_many(&self, requests: &[Request], deliver: &(dyn Fn(usize, Got) + Sync)) {
