@@ -126,7 +126,11 @@ pub(super) fn read_array(document: Map<String, Value>) -> Result<Array, MetaErro
     if type_is_known {
         check_chain(&codecs, &data_type, &grid).map_err(in_codecs)?;
     }
-    let fill_value = fill_value(required(&document, "fill_value", "array")?, &data_type, type_is_known)?;
+    let fill_json = required(&document, "fill_value", "array")?;
+    let fill_value = fill_value(fill_json, &data_type, type_is_known)?;
+    warnings.extend(
+        missing_field(fill_json, &data_type).map(|name| format!("the fill value lacks the field \"{name}\", which is taken as zero")),
+    );
     let dimension_names = dimension_names(document.get("dimension_names"), shape.len(), &mut warnings)?;
     Ok(Array {
         format: Format::V3,
@@ -181,6 +185,15 @@ fn fill_value(value: &Value, data_type: &DataType, type_is_known: bool) -> Resul
         return Err(error("/fill_value", format!("the fill value is null, but v3 needs one of type {}", data_type.name())).hint(hint));
     }
     FillValue::from_v3(value, data_type).map_err(|e| error(format!("/fill_value{}", e.pointer), e.what))
+}
+
+/// The first field of a struct that its fill value does not name.
+fn missing_field<'a>(value: &Value, data_type: &'a DataType) -> Option<&'a str> {
+    let (Value::Object(object), DataType::Struct(fields)) = (value, data_type) else { return None };
+    fields.iter().find_map(|field| match object.get(&field.name) {
+        None => Some(field.name.as_str()),
+        Some(value) => missing_field(value, &field.data_type),
+    })
 }
 
 fn dimension_names(value: Option<&Value>, ndim: usize, warnings: &mut Vec<String>) -> Result<Option<Vec<Option<String>>>, MetaError> {
