@@ -113,6 +113,7 @@ pub fn convert(source: &Node, target: &Store, options: &Options, progress: &(dyn
     let counted = Counted::new(target, &tally);
     write_arrays(&plan, target, &counted, options, progress)?;
     write_groups(&plan, target)?;
+    target.finish()?;
     report.objects_written = tally.objects.load(Ordering::Relaxed);
     report.bytes_written = tally.bytes.load(Ordering::Relaxed);
     Ok(report)

@@ -2,7 +2,7 @@
 //! Old writers of nested v2 stores left `dimension_separator` out, and a reader that follows the document finds no chunk.
 
 use gingham::core::key::KeyEncoding;
-use gingham::{Array, Error, Kind};
+use gingham::{Array, Error, Format, Kind};
 
 /// Keys that only the other separator explains.
 pub(crate) struct Misnamed {
@@ -29,6 +29,14 @@ impl Misnamed {
     pub(crate) fn refusal(&self) -> Error {
         Error::new(Kind::Metadata, self.sentence())
             .with_hint(format!("open it with the option separator \"{0}\" (--separator {0}) if the chunks are its data", self.other))
+    }
+}
+
+/// The encoding by which an array's chunks are looked for: the document's, unless the options overrule v2's separator.
+pub(crate) fn effective(array: &Array) -> KeyEncoding {
+    match (array.meta().format(), array.options().separator) {
+        (Format::V2, Some(separator)) => KeyEncoding::V2 { separator },
+        _ => array.meta().key_encoding().clone(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use gingham::core::json::{Value, to_text};
 use gingham::core::key::KeyEncoding;
 use gingham::core::path::NodePath;
-use gingham::store::{Bytes, Condition, Got, Listing, Range, Request, Stat, Storage, StoreError, StoreErrorKind, Traits};
+use gingham::store::{Bytes, Condition, Got, Listing, Pending, Range, Request, Stat, Storage, StoreError, StoreErrorKind, Traits};
 use gingham::{Error, Kind, Result, Store};
 
 /// The documents that make a place a node.
@@ -44,6 +44,18 @@ impl Storage for Counted {
     }
     fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> std::result::Result<bool, StoreError> {
         self.inner.get_into(key, start, out)
+    }
+    fn read(&self, key: &str, range: Range, out: &mut Vec<u8>) -> std::result::Result<bool, StoreError> {
+        self.inner.read(key, range, out)
+    }
+    fn read_whole(&self, key: &str, out: &mut [u8]) -> std::result::Result<Option<u64>, StoreError> {
+        self.inner.read_whole(key, out)
+    }
+    fn start_get(&self, key: &str, range: Range) -> Option<Pending> {
+        self.inner.start_get(key, range)
+    }
+    fn finish(&self) -> std::result::Result<(), StoreError> {
+        self.inner.finish()
     }
     fn get_many(&self, requests: &[Request], deliver: &(dyn Fn(usize, Got) + Sync)) {
         self.inner.get_many(requests, deliver);
