@@ -3,14 +3,23 @@
 //! In memory an element is always **little-endian and packed**; `bytes` swaps on the way to and from a store.
 //! Variable-length elements are kept as their content (UTF-8 for strings) beside a list of offsets, see [`Elements`].
 
+mod element;
 mod elements;
 mod fill;
+mod float;
+mod layout;
+mod oracle;
+mod scalar;
+mod time;
 mod v2;
 mod v3;
 mod value;
 
 pub use elements::{Elements, Variable};
 pub use fill::FillValue;
+pub use float::Misfit;
+pub use layout::Leaf;
+pub use oracle::oracle_text;
 pub use v2::{TypeStr, parse_v2, to_v2};
 pub use v3::{parse_v3, to_v3};
 pub use value::{Spelling, format_element, parse_element};
@@ -24,6 +33,8 @@ pub enum Float {
     E3M2FN,
     E3M4,
     E4M3,
+    /// Not registered; tensorstore writes it.
+    E4M3FN,
     E4M3B11FNUZ,
     E4M3FNUZ,
     E5M2,
@@ -140,43 +151,89 @@ pub struct DataTypeError {
     pub pointer: String,
 }
 
+impl DataTypeError {
+    pub(super) fn new(what: impl Into<String>) -> Self {
+        DataTypeError { what: what.into(), pointer: String::new() }
+    }
+    /// The same error seen from the value above: `token` is the member's name or the item's index.
+    pub(super) fn below(mut self, token: impl std::fmt::Display) -> Self {
+        let token = token.to_string().replace('~', "~0").replace('/', "~1");
+        self.pointer.insert_str(0, &format!("/{token}"));
+        self
+    }
+}
+
+/// An element of this many bytes is refused when a type is read: sizes of elements fit an `i32`, as in numpy.
+pub(super) const TOO_LARGE: usize = 1 << 31;
+
+/// Structs within structs that are read.
+pub(super) const MAX_DEPTH: usize = 32;
+
 impl DataType {
-    /// Bytes of one element in memory and (uncompressed) in a chunk; `None` for variable-length types and unknown ones.
-    /// Sub-byte types take one byte each.
-    pub fn size(&self) -> Option<usize> {
-        todo!()
-    }
-    /// True where an element's length varies (string, bytes, vlen-array, json).
-    pub fn is_variable(&self) -> bool {
-        matches!(self, DataType::String | DataType::Bytes | DataType::VlenArray(_) | DataType::Json)
-    }
-    /// True where a `bytes` codec must say which byte order it stores (any component wider than a byte).
-    pub fn needs_endian(&self) -> bool {
-        todo!()
-    }
-    /// Width in bytes of the number that is swapped as a whole, where it is the same all through the element
-    /// (2 for int16, 4 for complex64, 1 for raw bytes); `None` for structs that mix widths and for variable-length types.
-    pub fn swap_width(&self) -> Option<usize> {
-        todo!()
-    }
-    /// Reverses the byte order of every component of the elements in `bytes`, in place.
-    pub fn swap_bytes(&self, bytes: &mut [u8]) {
-        let _ = bytes;
-        todo!()
-    }
-    /// The type's name as v3 writes it (`int32`, `numpy.datetime64`, `r16`, …), for messages and `info`.
+    /// The type's name as v3 writes it (`int32`, `numpy.datetime64`, `r16`, …), for messages and `info`. Types that v3 has
+    /// not are called by what they are: `fixed_array`, `vlen-array`, `json`.
     pub fn name(&self) -> String {
-        todo!()
-    }
-    /// The fill value that a new array gets: false, 0, 0.0, "", NaT, zero bytes.
-    pub fn default_fill(&self) -> FillValue {
-        todo!()
+        let name = match self {
+            DataType::Bool => "bool",
+            DataType::Int2 => "int2",
+            DataType::Int4 => "int4",
+            DataType::Int8 => "int8",
+            DataType::Int16 => "int16",
+            DataType::Int32 => "int32",
+            DataType::Int64 => "int64",
+            DataType::UInt2 => "uint2",
+            DataType::UInt4 => "uint4",
+            DataType::UInt8 => "uint8",
+            DataType::UInt16 => "uint16",
+            DataType::UInt32 => "uint32",
+            DataType::UInt64 => "uint64",
+            DataType::Float(float) => float.name(),
+            DataType::Complex(Float::F32) => "complex64",
+            DataType::Complex(Float::F64) => "complex128",
+            DataType::Complex(float) => return format!("complex_{}", float.name()),
+            DataType::Raw(n) => return format!("r{}", (*n as u64).saturating_mul(8)),
+            DataType::FixedBytes(_) => "null_terminated_bytes",
+            DataType::FixedUtf32(_) => "fixed_length_utf32",
+            DataType::DateTime { .. } => "numpy.datetime64",
+            DataType::TimeDelta { .. } => "numpy.timedelta64",
+            DataType::Struct(_) => "struct",
+            DataType::FixedArray { .. } => "fixed_array",
+            DataType::String => "string",
+            DataType::Bytes => "bytes",
+            DataType::VlenArray(_) => "vlen-array",
+            DataType::Json => "json",
+            DataType::Unknown { name, .. } => name,
+        };
+        name.to_string()
     }
 }
 
 impl std::fmt::Display for DataType {
-    /// The type in words for `info`: `float32`, `datetime64[ns]`, `struct {a: int32, b: uint16}`.
+    /// The type in words for `info`: `float32`, `datetime64[ns]`, `struct {a: int32, b: uint16}`, `float32[3, 2]`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.name())
+        let time = |f: &mut std::fmt::Formatter<'_>, kind: &str, unit: &TimeUnit, scale: &u32| match (unit, scale) {
+            (TimeUnit::Generic, 1) => f.write_str(kind),
+            (unit, 1) => write!(f, "{kind}[{}]", unit.name()),
+            (unit, scale) => write!(f, "{kind}[{scale}{}]", unit.name()),
+        };
+        match self {
+            DataType::DateTime { unit, scale } => time(f, "datetime64", unit, scale),
+            DataType::TimeDelta { unit, scale } => time(f, "timedelta64", unit, scale),
+            DataType::FixedBytes(n) => write!(f, "bytes[{n}]"),
+            DataType::FixedUtf32(n) => write!(f, "utf32[{n}]"),
+            DataType::FixedArray { item, shape } => {
+                let shape: Vec<String> = shape.iter().map(u64::to_string).collect();
+                write!(f, "{item}[{}]", shape.join(", "))
+            }
+            DataType::VlenArray(item) => write!(f, "{item}[*]"),
+            DataType::Struct(fields) => {
+                f.write_str("struct {")?;
+                for (i, field) in fields.iter().enumerate() {
+                    write!(f, "{}{}: {}", if i == 0 { "" } else { ", " }, field.name, field.data_type)?;
+                }
+                f.write_str("}")
+            }
+            other => f.write_str(&other.name()),
+        }
     }
 }

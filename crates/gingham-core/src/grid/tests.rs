@@ -1,0 +1,1 @@
+//! Grids against the vectors of format.md 1.5, 3.1 and public reports.

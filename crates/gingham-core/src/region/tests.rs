@@ -1,0 +1,1 @@
+//! Selections against NumPy's rules.
