@@ -100,7 +100,7 @@ pub(super) fn content_range(headers: &HeaderMap) -> Option<(Option<(u64, u64)>, 
     let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
     // The end is one past the last byte, so the last byte of all numbers is not one.
     let sound = first <= last && last < u64::MAX && size.is_none_or(|size| last < size);
-    sound.then_some((Some((first, last + 1)), size))
+    sound.then(|| (Some((first, last + 1)), size))
 }
 
 /// Refuses bytes that are not the object's own.
