@@ -131,6 +131,10 @@ fn s3_conforms_and_tells_absent_from_denied_and_broken() {
     assert_eq!(open_with("s3://private", &options).unwrap().get("k", Range::All).unwrap(), None);
     let wrong = open_with("s3://private", &weed.options(Some(("writer", "hush-hush")))).unwrap();
     assert_eq!(wrong.get("k", Range::All).unwrap_err().kind, Kind::Denied);
+    let options = Options { absent_statuses: vec![403], ..weed.options(Some(("writer", "hush-hush"))) };
+    let lenient = open_with("s3://private", &options).unwrap();
+    assert_eq!(lenient.get("k", Range::All).unwrap_err().kind, Kind::Denied, "wrong credentials are no absent key");
+    assert_eq!(lenient.stat("k").unwrap_err().kind, Kind::Denied);
     let said = format!("{wrong:?} {:?}", wrong.get("k", Range::All));
     assert!(!said.contains("hush-hush"), "a secret is shown: {said}");
 

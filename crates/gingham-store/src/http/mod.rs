@@ -1,6 +1,6 @@
 //! Objects on a web server: a key is a path below a URL, a range is a `Range` header.
 //!
-//! Nothing is believed of a server: [`answer`] holds every response against what was asked. What may pass (5xx, 429, broken
+//! Nothing is believed of a server: `answer` holds every response against what was asked. What may pass (5xx, 429, broken
 //! connections, bodies that end early) is asked again a few times; then it is an error, never an absent key.
 
 mod answer;
