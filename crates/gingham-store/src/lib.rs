@@ -6,7 +6,7 @@
 //! ```text
 //!   Store ── open(url | path) ──► fs · memory · http · object (s3, gs, az) · zip
 //!     │                             ▲
-//!     └── wrap: count log fault cache prefix limit   (each is a Storage around a Store)
+//!     └── wrap: count log fault cache prefix limit read-only   (each is a Storage around a Store)
 //! ```
 
 mod asynchronous;
@@ -29,7 +29,7 @@ pub use asynchronous::Pending;
 pub use bytes::Bytes;
 pub use coalesce::{Fetch, MAX_MERGED, coalesce};
 pub use error::{StoreError, StoreErrorKind};
-pub use open::{Options, open, open_with};
+pub use open::{Options, create_with, locate, open, open_with};
 
 /// Part of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

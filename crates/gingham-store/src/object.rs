@@ -214,7 +214,7 @@ impl View {
     fn is_absent(&self, e: &object_store::Error) -> bool {
         match e {
             object_store::Error::NotFound { .. } => !place_is_missing(e),
-            object_store::Error::PermissionDenied { .. } => self.denied_is_absent,
+            object_store::Error::PermissionDenied { .. } => self.denied_is_absent && !credentials_are_wrong(e),
             _ => false,
         }
     }
@@ -223,6 +223,7 @@ impl View {
         use object_store::Error::*;
         let chain = chain(&e);
         let kind = match &e {
+            _ if no_credentials(&chain) => StoreErrorKind::Denied,
             // A listing's failures are not sorted by object_store; its text has the status.
             Generic { .. } if ["status code: 401", "status code: 403"].iter().any(|status| chain.contains(status)) => {
                 StoreErrorKind::Denied
@@ -241,6 +242,9 @@ impl View {
             _ => format!("{at}: {chain}"),
         };
         let hint = match kind {
+            _ if no_credentials(&chain) => {
+                Some("no credentials were given, and this machine has none of its own: give some, or read anonymously")
+            }
             StoreErrorKind::Denied if self.cloud == Cloud::S3 => Some(
                 "credentials may be missing or wrong (a public bucket is read anonymously); S3 also answers 403 for keys that do \
                  not exist where the bucket may not be listed: name 403 in absent_statuses if that is so",
@@ -248,9 +252,6 @@ impl View {
             StoreErrorKind::Denied => Some("credentials may be missing or wrong; a public container is read anonymously"),
             _ if chain.contains("redirect without LOCATION") || chain.contains("PermanentRedirect") => {
                 Some("the bucket is in another region: set aws_region")
-            }
-            _ if chain.contains("169.254.169.254") || chain.contains("metadata.google") => {
-                Some("no credentials were given, and this machine has none of its own: give some, or read anonymously")
             }
             _ => None,
         };
@@ -433,7 +434,23 @@ fn stopped(e: tokio::task::JoinError) -> StoreError {
 /// key would be BlobNotFound.
 fn place_is_missing(e: &object_store::Error) -> bool {
     let chain = chain(e);
-    ["NoSuchBucket", "ContainerNotFound", "ResourceNotFound", "The specified bucket does not exist"].iter().any(|code| chain.contains(code))
+    no_credentials(&chain)
+        || ["NoSuchBucket", "ContainerNotFound", "ResourceNotFound", "The specified bucket does not exist"]
+            .iter()
+            .any(|code| chain.contains(code))
+}
+
+/// Whether S3 denied the credentials and not the key: that is never an absent key, whatever a 403 is taken for.
+fn credentials_are_wrong(e: &object_store::Error) -> bool {
+    let chain = chain(e);
+    let codes =
+        ["SignatureDoesNotMatch", "InvalidAccessKeyId", "ExpiredToken", "InvalidToken", "RequestTimeTooSkewed", "AuthenticationFailed"];
+    no_credentials(&chain) || codes.iter().any(|code| chain.contains(code))
+}
+
+/// Whether what failed was to ask this machine's own service for credentials, as is done where none are given.
+fn no_credentials(chain: &str) -> bool {
+    ["169.254.169.254", "169.254.170.2", "metadata.google"].iter().any(|host| chain.contains(host))
 }
 
 /// An error with everything that it came from.
@@ -487,7 +504,14 @@ fn client_options(options: &Options, plain_http: bool) -> ClientOptions {
 }
 
 fn unusable(e: object_store::Error) -> StoreError {
-    StoreError::new(StoreErrorKind::Invalid, format!("the settings of the object store do not work: {}", chain(&e))).caused_by(e)
+    let chain = chain(&e);
+    let unusable = StoreError::new(StoreErrorKind::Invalid, format!("the settings of the object store do not work: {chain}"));
+    let unusable = if chain.contains("Account must be specified") {
+        unusable.hint("set azure_storage_account_name, or write abfs://container@account.dfs.core.windows.net/prefix")
+    } else {
+        unusable
+    };
+    unusable.caused_by(e)
 }
 
 /// Whether one of the settings with such a name is a URL without TLS: then requests without TLS are what the user wants.

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use gingham_store::{Bytes, Condition, Options, Range, Store, StoreErrorKind as Kind, conformance, open_with};
+use gingham_store::{Bytes, Condition, Options, Range, Store, StoreErrorKind as Kind, conformance, create_with, open_with};
 
 const IDENTITIES: &str = r#"{"identities": [
     {"name": "writer", "credentials": [{"accessKey": "writer", "secretKey": "writer-secret"}], "actions": ["Admin", "Read", "List", "Write"]},
@@ -131,6 +131,10 @@ fn s3_conforms_and_tells_absent_from_denied_and_broken() {
     assert_eq!(open_with("s3://private", &options).unwrap().get("k", Range::All).unwrap(), None);
     let wrong = open_with("s3://private", &weed.options(Some(("writer", "hush-hush")))).unwrap();
     assert_eq!(wrong.get("k", Range::All).unwrap_err().kind, Kind::Denied);
+    let options = Options { absent_statuses: vec![403], ..weed.options(Some(("writer", "hush-hush"))) };
+    let lenient = open_with("s3://private", &options).unwrap();
+    assert_eq!(lenient.get("k", Range::All).unwrap_err().kind, Kind::Denied, "wrong credentials are no absent key");
+    assert_eq!(lenient.stat("k").unwrap_err().kind, Kind::Denied);
     let said = format!("{wrong:?} {:?}", wrong.get("k", Range::All));
     assert!(!said.contains("hush-hush"), "a secret is shown: {said}");
 
@@ -151,6 +155,17 @@ fn s3_conforms_and_tells_absent_from_denied_and_broken() {
     let level = open.list_dir("air").unwrap();
     assert_eq!((level.keys, level.prefixes), (vec!["air/zarr.json".to_string()], vec!["air/c".to_string()]));
     assert_eq!(open.get("air/c/0/0", Range::All).unwrap().unwrap(), Bytes::new());
+
+    // An archive in a bucket, read by its ranges.
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.zip");
+    let written = create_with(path.to_str().unwrap(), &Options::default()).unwrap();
+    conformance::fill(&written);
+    written.finish().unwrap();
+    open.put("archives/x.zip", std::fs::read(&path).unwrap().into(), &Condition::Always).unwrap();
+    let archive = weed.anonymous("open/archives/x.zip");
+    assert!(!archive.traits().writes);
+    conformance::check_reading(&archive);
 
     // Inside somebody's tokio runtime, blocking and awaiting, and dropping the store there.
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

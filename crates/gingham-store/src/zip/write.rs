@@ -17,6 +17,9 @@ use crate::*;
 /// The most bytes that a name has.
 const LONGEST_NAME: usize = 0xffff;
 
+/// Up to here a copy costs less than a second write.
+const ONE_WRITE: u64 = 16 << 10;
+
 /// A new zip archive of stored entries.
 ///
 /// Until [`Storage::finish`] the target is as it was; dropped before, nothing of the new archive is left. Of two puts of one key
@@ -172,10 +175,15 @@ impl Storage for ZipWriter {
         check_condition(condition, now.as_deref()).map_err(|e| e.at(&self.shown, key))?;
         let header = state.end;
         let Place::Open(temp) = &mut state.file else { return Err(self.finished(key)) };
-        // A put that failed may have left bytes behind the end.
-        let written = temp.seek(SeekFrom::Start(header)).and_then(|_| temp.write_all(&head)).and_then(|()| temp.write_all(&bytes));
-        written.map_err(|e| self.failed(key, e))?;
         let data = header + head.len() as u64;
+        // A put that failed may have left bytes behind the end.
+        let mut write = |head: &[u8], bytes: &[u8]| {
+            temp.seek(SeekFrom::Start(header))?;
+            temp.write_all(head)?;
+            temp.write_all(bytes)
+        };
+        let written = if size <= ONE_WRITE { write(&[&head[..], &bytes].concat(), &[]) } else { write(&head, &bytes) };
+        written.map_err(|e| self.failed(key, e))?;
         state.end = data + size;
         state.forget(key);
         state.entries.insert(key.into(), Written { header, data, size, crc });
