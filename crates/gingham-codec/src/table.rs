@@ -62,7 +62,21 @@ fn misplaced(codec: &Codec, place: &str) -> CodecFault {
     CodecFault::unsupported(codec.name(), what)
 }
 
-/// The code of a bytes→bytes codec.
+/// The code of a bytes→bytes codec. Fails for a codec of another kind, one that this build does not know, and parameters that
+/// do not exist.
+///
+/// ```
+/// use gingham_codec::{Context, Room, table::bytes_to_bytes};
+/// use gingham_core::codec::Codec;
+///
+/// let zstd = bytes_to_bytes(&Codec::Zstd { level: 3, checksum: true })?;
+/// let mut context = Context::default();
+/// let (mut stored, mut back) = (Vec::new(), Vec::new());
+/// zstd.encode(&[7; 1000], &mut stored, &mut context)?;
+/// zstd.decode(&stored, Room::Exactly(1000), &mut back, &mut context)?;
+/// assert_eq!(back, [7; 1000]);
+/// # Ok::<(), gingham_codec::CodecFault>(())
+/// ```
 pub fn bytes_to_bytes(codec: &Codec) -> Result<Box<dyn BytesToBytes>> {
     Ok(match codec {
         Codec::Adler32 { location } => Box::new(Adler32::new(*location)),

@@ -60,7 +60,9 @@ pub fn check(make: impl Fn() -> Store) {
     let deleted = ok(store.delete_prefix(""), "delete_prefix", "");
     assert!(deleted > 0, "delete_prefix(\"\") says that it deleted nothing");
     assert_eq!(ok(store.list(""), "list", ""), [], "keys are left after delete_prefix(\"\")");
-    assert_eq!(ok(store.list_dir(""), "list_dir", ""), Listing::default(), "an empty store lists something");
+    let level = ok(store.list_dir(""), "list_dir", "");
+    assert!(level.keys.is_empty(), "an empty store lists {:?}", level.keys);
+    assert!(level.prefixes.is_empty() || !store.traits().local, "an empty store lists {:?}", level.prefixes);
     check_conditions(&make());
     check_never_torn(&make());
 }
@@ -219,8 +221,11 @@ fn check_writing(store: &Store) {
     ok(store.delete("w/value"), "delete", "w/value, which is absent");
     ok(store.delete("w/no/such"), "delete", "w/no/such");
     assert_eq!(get("w/value"), None);
-    let level = ok(store.list_dir(""), "list_dir", "");
-    assert!(!level.prefixes.contains(&"w".to_string()), "a prefix without keys is listed");
+    // Object stores that keep directories inside clear an empty one away in their own time.
+    if store.traits().local {
+        let level = ok(store.list_dir(""), "list_dir", "");
+        assert!(!level.prefixes.contains(&"w".to_string()), "a prefix without keys is listed");
+    }
     // What was a prefix may become a key once nothing lies below.
     put("w", b"key");
     assert_eq!(get("w"), Some(b"key".to_vec()));

@@ -149,10 +149,6 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         }
         Ok(Some(bytes.len() as u64))
     }
-    /// Ends a series of puts (an archive is put in place here). Stores that write at once have nothing to do.
-    fn finish(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
     /// Gets many parts, each handed to `deliver` as it arrives, in any order, from any thread. Stores with round trips keep
     /// [`Traits::concurrency`] of them under way. Returns when all were delivered.
     fn get_many(&self, requests: &[Request], deliver: &(dyn Fn(usize, Got) + Sync)) {

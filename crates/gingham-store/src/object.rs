@@ -176,7 +176,11 @@ impl View {
                 let version = meta.e_tag.or_else(|| Some(format!("{} {}", meta.last_modified.to_rfc3339(), meta.size)));
                 Ok(Some(Stat { size: meta.size, version }))
             }
-            Err(e) if self.is_absent(&e) => Ok(None),
+            // The answer to HEAD does not say whether it is the key or the bucket that does not exist; that to GET does.
+            Err(e) if self.is_absent(&e) => match self.client.get_range(path, 0..1).await {
+                Err(e) if !self.is_absent(&e) && !matches!(e, object_store::Error::Generic { .. }) => Err(self.failed(e, key)),
+                _ => Ok(None),
+            },
             Err(e) => Err(self.failed(e, key)),
         }
     }
@@ -217,7 +221,13 @@ impl View {
 
     fn failed(&self, e: object_store::Error, key: &str) -> StoreError {
         use object_store::Error::*;
+        let chain = chain(&e);
         let kind = match &e {
+            // A listing's failures are not sorted by object_store; its text has the status.
+            Generic { .. } if ["status code: 401", "status code: 403"].iter().any(|status| chain.contains(status)) => {
+                StoreErrorKind::Denied
+            }
+            Generic { .. } if chain.contains("status code: 404") => StoreErrorKind::NotFound,
             NotFound { .. } => StoreErrorKind::NotFound,
             PermissionDenied { .. } | Unauthenticated { .. } => StoreErrorKind::Denied,
             InvalidPath { .. } => StoreErrorKind::Invalid,
@@ -225,9 +235,8 @@ impl View {
             _ => StoreErrorKind::Failed,
         };
         let at = if key.is_empty() { self.shown.clone() } else { format!("{}/{key}", self.shown) };
-        let chain = chain(&e);
         let what = match kind {
-            StoreErrorKind::NotFound => format!("{} does not exist", self.shown),
+            StoreErrorKind::NotFound => format!("{} does not exist, or not for the caller", self.shown),
             StoreErrorKind::Denied => format!("{at} is denied"),
             _ => format!("{at}: {chain}"),
         };
@@ -420,10 +429,11 @@ fn stopped(e: tokio::task::JoinError) -> StoreError {
     StoreError::new(StoreErrorKind::Failed, "a request ended without an answer").caused_by(e)
 }
 
-/// Whether a "not found" is about the bucket and not the key.
+/// Whether a "not found" is about the bucket and not the key. Azure says ResourceNotFound of a container that is private, where a
+/// key would be BlobNotFound.
 fn place_is_missing(e: &object_store::Error) -> bool {
     let chain = chain(e);
-    ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"].iter().any(|code| chain.contains(code))
+    ["NoSuchBucket", "ContainerNotFound", "ResourceNotFound", "The specified bucket does not exist"].iter().any(|code| chain.contains(code))
 }
 
 /// An error with everything that it came from.
