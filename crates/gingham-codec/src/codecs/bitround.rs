@@ -11,7 +11,7 @@ const NAME: &str = "bitround";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BitRound {
     keepbits: u32,
-    /// numcodecs' form: floats only.
+    /// numcodecs' form: floats only, though integers of other writers are read (nothing is to be done for that).
     numcodecs: bool,
 }
 
@@ -30,9 +30,9 @@ impl BitRound {
         BitRound { keepbits, numcodecs }
     }
 
-    fn component(&self, data_type: &DataType) -> Result<Component> {
+    fn component(data_type: &DataType) -> Result<Component> {
         use DataType as T;
-        let component = match data_type {
+        Ok(match data_type {
             T::Float(f) | T::Complex(f) if matches!(f, Float::F16 | Float::BFloat16) => Component::Float(2, f.mantissa_bits()),
             T::Float(Float::F32) | T::Complex(Float::F32) => Component::Float(4, 23),
             T::Float(Float::F64) | T::Complex(Float::F64) => Component::Float(8, 52),
@@ -45,13 +45,7 @@ impl BitRound {
             T::UInt32 => Component::Integer(4, false),
             T::UInt64 => Component::Integer(8, false),
             _ => return Err(CodecFault::unsupported(NAME, format!("takes floats and integers of 8 to 64 bits, not {data_type}"))),
-        };
-        match component {
-            Component::Integer(..) if self.numcodecs => {
-                Err(CodecFault::unsupported("numcodecs.bitround", format!("takes floats, not {data_type}")))
-            }
-            _ => Ok(component),
-        }
+        })
     }
 
     fn round(&self, component: Component, bytes: &mut [u8]) {
@@ -104,21 +98,24 @@ fn each<const N: usize>(bytes: &mut [u8], round: impl Fn(u64) -> u64) {
 
 impl ArrayToArray for BitRound {
     fn encoded(&self, input: &Rep) -> Result<Rep> {
-        let component = self.component(&input.data_type)?;
+        let component = Self::component(&input.data_type)?;
         let mut fill = input.fill.as_bytes().to_vec();
         self.round(component, &mut fill);
         Ok(Rep { data_type: input.data_type.clone(), shape: input.shape.clone(), fill: FillValue::new(fill) })
     }
 
     fn encode(&self, input: &Rep, elements: Elements) -> Result<Elements> {
-        let component = self.component(&input.data_type)?;
+        let component = Self::component(&input.data_type)?;
+        if self.numcodecs && matches!(component, Component::Integer(..)) {
+            return Err(CodecFault::unsupported("numcodecs.bitround", format!("rounds floats, not {}", input.data_type)));
+        }
         let mut bytes = checked::fixed(NAME, Way::Encode, input, elements)?;
         self.round(component, &mut bytes);
         Ok(Elements::Fixed(bytes))
     }
 
     fn decode(&self, input: &Rep, elements: Elements) -> Result<Elements> {
-        self.component(&input.data_type)?;
+        Self::component(&input.data_type)?;
         Ok(elements)
     }
 }
@@ -169,7 +166,9 @@ mod tests {
         let behind = BitRound::new(3, false).encoded(&rep(DataType::UInt8, &[11])).unwrap();
         assert_eq!(behind.fill.as_bytes(), [12]);
         assert!(BitRound::new(3, false).encoded(&rep(DataType::Bool, &[0])).is_err());
-        assert!(BitRound::new(3, true).encoded(&rep(DataType::UInt8, &[0])).is_err());
+        let theirs = BitRound::new(3, true);
+        assert!(theirs.encode(&rep(DataType::UInt8, &[0]), Elements::Fixed(vec![9])).is_err());
+        assert_eq!(theirs.decode(&rep(DataType::UInt8, &[0]), Elements::Fixed(vec![9])).unwrap(), Elements::Fixed(vec![9]));
         assert!(BitRound::new(3, true).encoded(&rep(DataType::Float(Float::F32), &[0; 4])).is_ok());
     }
 }

@@ -33,6 +33,10 @@ impl StoredShape {
                 format!("the stored shape {:?} has {} axes, the chunk has {}", &self.shape[..], self.shape.len(), input.shape.len()),
             ));
         }
+        let bytes = self.shape.iter().try_fold(input.data_type.size().unwrap_or(8) as u64, |p, &n| p.checked_mul(n));
+        if bytes.is_none_or(|b| b > isize::MAX as u64) {
+            return Err(CodecFault::unsupported(NAME, format!("the stored shape {:?} exceeds memory", &self.shape[..])));
+        }
         match (0..self.shape.len()).find(|&i| self.shape[i] < input.shape[i]) {
             Some(i) => Err(CodecFault::unsupported(
                 NAME,
@@ -167,6 +171,7 @@ mod tests {
     fn what_is_stored_is_at_least_the_chunk() {
         assert!(StoredShape::new(&[1]).encoded(&rep(&[2])).is_err());
         assert!(StoredShape::new(&[2, 2]).encoded(&rep(&[2])).is_err());
+        assert!(StoredShape::new(&[1 << 40, 1 << 40]).encoded(&rep(&[2, 2])).is_err());
         assert!(StoredShape::new(&[3]).decode(&rep(&[2]), u16s([1, 2])).is_err());
     }
 }

@@ -5,7 +5,9 @@
 //!
 //! zfp reads and writes its buffer without looking at its end. How far it can go follows from its algorithm: a block of n values of
 //! w bits takes at most 32 bits in front, n bits in each of w bit planes, and one more bit per value that turns significant, or its
-//! configured minimum. Every buffer here is that long for all blocks ([`Field::bound`]), whatever a stream or header says.
+//! configured minimum; a block of zero bits alone takes at most 70. Buffers to write into are that long for all blocks
+//! ([`Field::most`]). Streams to read are followed by zeros for the block that runs over their end and for all blocks there are
+//! ([`Field::reach`]), whatever a stream or header says.
 #![allow(unsafe_code)]
 
 use gingham_core::codec::ZfpMode;
@@ -110,12 +112,40 @@ impl Field {
         self.shape.iter().map(|&n| n.div_ceil(4) as u128).product()
     }
 
-    /// Words of 64 bits that no stream of this field reaches beyond: header, all blocks, and what is read ahead.
-    fn bound(&self, codec: &str, minbits: u32) -> Result<usize> {
-        let natural = 32 + self.block() * (8 * self.scalar.width() as u128 + 1);
-        let bits = self.blocks().checked_mul(natural.max(u128::from(minbits)));
-        let words = bits.map(|b| b / 64 + 8).and_then(|w| usize::try_from(w).ok()).filter(|&w| w <= isize::MAX as usize / 8);
+    /// Bits of a block at most.
+    fn most_of_block(&self, minbits: u32) -> u128 {
+        (32 + self.block() * (8 * self.scalar.width() as u128 + 1)).max(u128::from(minbits))
+    }
+
+    /// Words of 64 bits that no stream of this field is longer than: header and all blocks.
+    fn most(&self, codec: &str, minbits: u32) -> Result<usize> {
+        self.words(codec, self.blocks().checked_mul(self.most_of_block(minbits)))
+    }
+
+    /// Words that reading a stream of `len` bytes, followed by zeros, reaches at most.
+    fn reach(&self, codec: &str, minbits: u32, len: usize) -> Result<usize> {
+        let zeros = self.blocks().checked_mul(70 + u128::from(minbits));
+        self.words(codec, zeros.map(|z| z.saturating_add(8 * len as u128 + self.most_of_block(minbits))))
+    }
+
+    /// Bits as words, with eight more: the header (148 bits), the words at both ends, one read ahead.
+    fn words(&self, codec: &str, bits: Option<u128>) -> Result<usize> {
+        let words = bits.and_then(|b| usize::try_from(b / 64 + 8).ok());
         words.ok_or_else(|| CodecFault::unsupported(codec, format!("a chunk of shape {:?} is too large", self.shape)))
+    }
+}
+
+/// Zeroed words. Memory of this size that is never touched costs nothing; where there is none, that is an error and no abort.
+fn zeroed(codec: &str, words: usize) -> Result<Vec<u64>> {
+    let none = || CodecFault::unsupported(codec, format!("{words} words of memory cannot be had"));
+    let layout = std::alloc::Layout::array::<u64>(words).map_err(|_| none())?;
+    if words == 0 {
+        return Ok(Vec::new());
+    }
+    // SAFETY: the layout is that of `words` u64 and not empty; zero bytes are a valid u64; a Vec frees with this very layout.
+    unsafe {
+        let p = std::alloc::alloc_zeroed(layout).cast::<u64>();
+        if p.is_null() { Err(none()) } else { Ok(Vec::from_raw_parts(p, words, words)) }
     }
 }
 
@@ -219,12 +249,12 @@ pub(crate) fn compress<T: Native>(
     }
     let mut probe = Session::open(codec, std::ptr::null_mut(), Some(field), &mut [])?;
     probe.set_mode(codec, mode, field)?;
-    let mut words = vec![0u64; field.bound(codec, probe.minbits())?];
+    let mut words = zeroed(codec, field.most(codec, probe.minbits())?)?;
     drop(probe);
     let mut session = Session::open(codec, values.as_mut_ptr().cast(), Some(field), &mut words)?;
     session.set_mode(codec, mode, field)?;
     // SAFETY: `values` has as many values of the field's type as the field says (checked above) and `words` is as long as any stream
-    // of this field and mode (`Field::bound`), header included; both outlive the session. The policy is serial by default.
+    // of this field and mode (`Field::most`), header included; both outlive the session. The policy is serial by default.
     let (written, size) = unsafe {
         let written = if header { sys::zfp_write_header(session.stream, session.field, sys::ZFP_HEADER_FULL) } else { 1 };
         (written, if written > 0 { sys::zfp_compress(session.stream, session.field) } else { 0 })
@@ -269,16 +299,17 @@ pub(crate) fn decompress<T: Native>(codec: &str, described: Described<'_>, field
     if (bytes.len() as u128) < least {
         return corrupt(format!("got {} bytes, a chunk of shape {:?} has at least {least}", bytes.len(), field.shape));
     }
-    // Zeroed memory that is never touched costs nothing, so the room for what hostile bits ask for is free as a rule.
-    let mut words = vec![0u64; field.bound(codec, minbits)?.max(bytes.len() / 8 + 1)];
+    let mut words = zeroed(codec, field.reach(codec, minbits, bytes.len())?)?;
     load_words(bytes, &mut words);
     let run = |words: &mut [u64], values: &mut [T]| -> Result<usize> {
         let mut session = Session::open(codec, values.as_mut_ptr().cast(), Some(&field), words)?;
         session.describe(codec, &described, &field)?;
         // SAFETY: the field has exactly the values of `values` (same count and type, checked above and in `header_field`; the second
-        // slice has the length of the first), and no stream of this field reads beyond `words` (`Field::bound`); both outlive the
+        // slice has the length of the first), and no stream of this field reads beyond `words` (`Field::reach`); both outlive the
         // session. The policy is serial by default.
-        Ok(unsafe { sys::zfp_decompress(session.stream, session.field) })
+        let n = unsafe { sys::zfp_decompress(session.stream, session.field) };
+        debug_assert!(n <= size_of_val(words), "zfp read {n} bytes of {}", size_of_val(words));
+        Ok(n)
     };
     // zfp ends its streams at a word of 64 bits (builds with smaller words at one of those), so this is the stream's exact length.
     match run(&mut words, values)? {
