@@ -138,3 +138,54 @@ fn points(grid: &Grid, coordinates: &[Vec<u64>], shape: &[u64]) -> (u128, u128) 
     let size = |chunk: &crate::Shape| grid.chunk_shape(chunk).iter().fold(1u128, |n, &l| n.saturating_mul(l.into()));
     (met.len() as u128, met.iter().fold(0u128, |sum, chunk| sum.saturating_add(size(chunk))))
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::grid::Run;
+    use crate::region::Selection;
+
+    fn month_lengths() -> Vec<u64> {
+        let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+        let year = |year| [31, if leap(year) { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+        (2000..=2020).flat_map(year).collect()
+    }
+
+    #[test]
+    fn a_month_in_steps_of_thirty_days_costs_twice_a_month() {
+        let months = month_lengths();
+        let days: u64 = months.iter().sum();
+        assert_eq!((months.len(), days), (252, 7671));
+        let steps = Grid::regular(&[days], &[30]).unwrap();
+        let runs: Vec<Run> = months.iter().map(|&length| Run { length, count: 1 }).collect();
+        let cut = Grid::new(vec![Axis::listed(days, &runs).unwrap()], crate::grid::GridKind::Rectilinear);
+        let (mut start, mut two, mut decoded) = (0, 0, 0);
+        for &month in &months {
+            let read = |grid| Selection::parse(&format!("{start}:{}", start + month)).unwrap().resolve(grid, None).unwrap();
+            let cost = Cost::of(&steps, &read(&steps), 4);
+            two += u64::from(cost.chunks > 1);
+            decoded += cost.decoded;
+            let exact = Cost::of(&cut, &read(&cut), 4);
+            assert_eq!((exact.chunks, exact.amplification()), (1, Some(1.0)));
+            start += month;
+        }
+        assert_eq!((two, decoded), (248, 15_000 * 4));
+        assert!((decoded as f64 / (days * 4) as f64 - 1.955).abs() < 0.001);
+    }
+
+    #[test]
+    fn a_scalar_is_one_chunk() {
+        let grid = Grid::regular(&[], &[]).unwrap();
+        let cost = |text: &str| Cost::of(&grid, &Selection::parse(text).unwrap().resolve(&grid, None).unwrap(), 8);
+        assert_eq!((cost("").chunks, cost("").wanted, cost("").decoded), (1, 8, 8));
+        assert_eq!((cost("vindex[]").chunks, cost("vindex[].reshape(3)").wanted, cost("vindex[].reshape(0)").chunks), (1, 24, 0));
+        assert_eq!(Cost::of(&grid, &Selection::All.resolve(&grid, None).unwrap(), 0).amplification(), None);
+    }
+
+    #[test]
+    fn nothing_stays_nothing_beside_the_longest_axes() {
+        let grid = Grid::regular(&[u64::MAX, u64::MAX, u64::MAX, 0], &[1, 1, 1, 1]).unwrap();
+        assert_eq!(Cost::of(&grid, &Selection::All.resolve(&grid, None).unwrap(), 8), Cost::default());
+    }
+}

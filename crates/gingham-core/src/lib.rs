@@ -16,6 +16,7 @@
 pub mod codec;
 pub mod cost;
 pub mod dtype;
+mod extension;
 pub mod grid;
 pub mod json;
 pub mod key;

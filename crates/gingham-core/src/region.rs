@@ -218,3 +218,33 @@ impl Resolved {
 
 #[cfg(test)]
 mod tests;
+
+impl From<Region> for Selection {
+    fn from(region: Region) -> Self {
+        let along = |(&start, &len): (&u64, &u64)| Index::Slice {
+            start: Some(start as i64),
+            stop: Some(start.saturating_add(len) as i64),
+            step: None,
+        };
+        Selection::Orthogonal(region.start.iter().zip(&region.shape).map(along).collect())
+    }
+}
+
+impl From<&Region> for Selection {
+    fn from(region: &Region) -> Self {
+        region.clone().into()
+    }
+}
+
+impl From<()> for Selection {
+    /// Everything.
+    fn from((): ()) -> Self {
+        Selection::All
+    }
+}
+
+impl From<Vec<Index>> for Selection {
+    fn from(entries: Vec<Index>) -> Self {
+        Selection::Orthogonal(entries)
+    }
+}

@@ -1,143 +1,455 @@
 //! An array that is open.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
+
+use gingham_codec::chain::{Bound, Chain};
+use gingham_codec::place::{HANDLE, Target, resolve};
+use gingham_codec::shard::Index;
+use gingham_codec::{CodecFault, Context};
+use gingham_core::Shape;
+use gingham_core::codec::{self as spec, Codec};
 use gingham_core::dtype::{DataType, Elements, FillValue};
 use gingham_core::grid::Grid;
 use gingham_core::json::{Map, Value};
-use gingham_core::meta;
-use gingham_core::region::Selection;
-use gingham_store::Store;
+use gingham_core::meta::{self, Format};
+use gingham_core::path::NodePath;
+use gingham_core::region::{Resolved, Selection};
+use gingham_store::{Bytes, Range, Store};
 
-use crate::read::plan::Plan;
-use crate::{Element, NewArray, Options, Result};
+use crate::error::{Error, Kind, Result};
+use crate::read::machine::Machine;
+use crate::read::output::{bytes_of, zeroed};
+use crate::read::plan::{Layout, Plan};
+use crate::{Element, NewArray, Node, Options, drive};
+
+/// Decoded shard indexes kept per array, in entries of 16 bytes: 64 MiB.
+const INDEX_ENTRIES: usize = 4 << 20;
+/// Chains kept bound to a chunk shape; a rectilinear grid may have many shapes.
+const BOUND_SHAPES: usize = 1024;
 
 /// An open array; cheap to clone, safe to share between threads.
 ///
-/// A selection is anything that is `Into<Selection>`: a [`Selection`], a [`crate::Region`] or NumPy's text (`"0:31, :, 100"`).
+/// A selection is anything that is `Into<Selection>`: a [`Selection`], a [`crate::Region`], or `()` for everything.
+///
+/// ```
+/// use gingham::{Array, DataType, Grid, NewArray, Selection, Store};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = Store::open("memory:")?;
+/// let grid = Grid::regular(&[4, 6], &[2, 3])?;
+/// let a = Array::create(&store, "a", NewArray::new(DataType::UInt16, grid))?;
+/// let values = ndarray::Array2::from_shape_fn((4, 6), |(y, x)| (y * 6 + x) as u16);
+/// a.write((), &values)?;
+/// let row: ndarray::Array1<u16> = a.read(Selection::parse("1, ::-2")?)?;
+/// assert_eq!(row.to_vec(), [11, 9, 7]);
+/// # Ok(()) }
+/// ```
 #[derive(Debug, Clone)]
-pub struct Array {}
+pub struct Array {
+    inner: Arc<Inner>,
+}
+
+/// What the clones of an array share.
+#[derive(Debug)]
+pub(crate) struct Inner {
+    pub store: Store,
+    pub path: String,
+    pub meta: meta::Array,
+    pub options: Options,
+    pub fill: FillValue,
+    /// Shape of inner chunks that can be fetched one by one, in the array's axes.
+    pub inner_shape: Option<Shape>,
+    layout: Arc<Layout>,
+    chain: OnceLock<std::result::Result<Arc<Chain>, CodecFault>>,
+    pool: OnceLock<std::result::Result<Option<Arc<rayon::ThreadPool>>, String>>,
+    caches: Arc<Caches>,
+}
+
+/// What stays when the shape or the attributes change.
+#[derive(Debug, Default)]
+struct Caches {
+    bounds: RwLock<HashMap<Shape, Arc<Bound>>>,
+    contexts: Mutex<Vec<Context>>,
+    indexes: Mutex<HashMap<String, (Arc<Index>, Option<String>)>>,
+    locks: [Mutex<()>; 32],
+}
+
+impl Inner {
+    /// The chain, or why data cannot be read.
+    pub fn chain(&self) -> Result<&Arc<Chain>> {
+        if let Some(problem) = self.meta.problem() {
+            return Err(Error::new(Kind::Unsupported, problem.what.clone()).at(|p| {
+                p.store = Some(self.store.describe());
+                p.node = Some(format!("/{}", self.path));
+                p.pointer = Some(problem.pointer.clone());
+            }));
+        }
+        let made = self.chain.get_or_init(|| {
+            let chain = spec::Chain::new(self.meta.codecs()).map_err(|e| CodecFault::unsupported("codecs", e.what))?;
+            let shape = self.meta.grid().chunk_shape(&vec![0; self.meta.grid().ndim()]);
+            Chain::new(&chain, self.meta.data_type(), &self.fill, &shape)
+        });
+        made.as_ref().map_err(|e| Error::from(e.clone()).at(|p| p.node = Some(format!("/{}", self.path))))
+    }
+
+    /// The chain for a chunk shape.
+    pub fn bound(&self, shape: &[u64]) -> Result<Arc<Bound>> {
+        if let Some(bound) = self.caches.bounds.read().unwrap_or_else(|e| e.into_inner()).get(shape) {
+            return Ok(bound.clone());
+        }
+        let bound = self.chain()?.bind(shape)?;
+        if bound.decoded().byte_len().unwrap_or(0) as u64 > self.options.max_chunk {
+            return Err(Error::new(Kind::Unsupported, format!("a chunk of shape {shape:?} decodes to more than {} bytes", self.options.max_chunk)));
+        }
+        let mut bounds = self.caches.bounds.write().unwrap_or_else(|e| e.into_inner());
+        if bounds.len() >= BOUND_SHAPES {
+            bounds.clear();
+        }
+        bounds.insert(shape.into(), bound.clone());
+        Ok(bound)
+    }
+
+    /// Lends a worker's context.
+    pub fn with_context<T>(&self, work: impl FnOnce(&mut Context) -> T) -> T {
+        let lock = || self.caches.contexts.lock().unwrap_or_else(|e| e.into_inner());
+        let mut context = lock().pop().unwrap_or_default();
+        let result = work(&mut context);
+        lock().push(context);
+        result
+    }
+
+    /// An own pool where the options ask for a number of threads.
+    pub fn pool(&self) -> Result<Option<Arc<rayon::ThreadPool>>> {
+        let made = self.pool.get_or_init(|| match self.options.threads {
+            None => Ok(None),
+            Some(n) => rayon::ThreadPoolBuilder::new().num_threads(n).build().map(|p| Some(Arc::new(p))).map_err(|e| e.to_string()),
+        });
+        made.clone().map_err(|e| Error::new(Kind::Store, format!("worker threads cannot be started: {e}")))
+    }
+
+    /// A shard's index that was read before; on a local store only where the shard is still the same.
+    pub fn cached_index(&self, key: &str) -> Result<Option<Arc<Index>>> {
+        let lock = || self.caches.indexes.lock().unwrap_or_else(|e| e.into_inner());
+        let Some((index, version)) = lock().get(key).cloned() else { return Ok(None) };
+        if self.store.traits().local && self.store.stat(key)?.and_then(|s| s.version) != version {
+            lock().remove(key);
+            return Ok(None);
+        }
+        Ok(Some(index))
+    }
+
+    pub fn cache_index(&self, key: &str, index: &Arc<Index>) {
+        let version = if self.store.traits().local {
+            // Unknown versions are not kept: nothing would tell that the shard changed.
+            match self.store.stat(key) {
+                Ok(Some(stat)) if stat.version.is_some() => stat.version,
+                _ => return,
+            }
+        } else {
+            None
+        };
+        let mut indexes = self.caches.indexes.lock().unwrap_or_else(|e| e.into_inner());
+        if indexes.values().map(|(i, _)| i.entries().len()).sum::<usize>() > INDEX_ENTRIES {
+            indexes.clear();
+        }
+        indexes.insert(key.to_string(), (index.clone(), version));
+    }
+
+    pub fn forget_index(&self, key: &str) {
+        self.caches.indexes.lock().unwrap_or_else(|e| e.into_inner()).remove(key);
+    }
+
+    /// The lock of a key: a read, change and write of an object is alone in this process.
+    pub fn lock(&self, key: &str) -> MutexGuard<'_, ()> {
+        let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ b as u64).wrapping_mul(0x100_0000_01b3));
+        self.caches.locks[(hash % self.caches.locks.len() as u64) as usize].lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    pub fn resolve(&self, selection: &Selection) -> Result<Resolved> {
+        let resolved = selection.resolve(self.meta.grid(), self.meta.dimension_names());
+        resolved.map_err(|e| Error::from(e).at(|p| p.node = Some(format!("/{}", self.path))))
+    }
+
+    /// Bytes of an element in an output: its size, or that of a handle.
+    pub fn item(&self) -> usize {
+        self.meta.data_type().size().unwrap_or(HANDLE)
+    }
+
+    pub fn plan(&self, resolved: &Resolved) -> Result<Plan> {
+        Plan::new(self.meta.grid(), resolved, self.item(), self.layout.clone())
+    }
+}
 
 impl Array {
     /// Opens the array at `path` (`""` for a lone array).
     pub fn open(store: &Store, path: &str) -> Result<Array> {
-        todo!()
+        Array::open_with(store, path, &Options::default())
     }
     /// The same with options.
     pub fn open_with(store: &Store, path: &str, options: &Options) -> Result<Array> {
-        todo!()
+        match crate::open(store, path, options)? {
+            Node::Array(array) => Ok(array),
+            Node::Group(group) => Err(Error::new(Kind::Invalid, "this is a group, not an array")
+                .at(|p| {
+                    p.store = Some(store.describe());
+                    p.node = Some(format!("/{}", group.path()));
+                })
+                .with_hint("name one of the arrays in it")),
+        }
     }
     /// Creates an array; an error of kind Exists where a node is there, unless `new.overwrite`.
     pub fn create(store: &Store, path: &str, new: NewArray) -> Result<Array> {
-        todo!()
+        crate::create::create(store, path, new)
     }
     /// An array from a document that was read already (consolidated metadata, a listing).
     pub fn from_meta(store: &Store, path: &str, meta: meta::Array, options: &Options) -> Result<Array> {
-        todo!()
+        let path = NodePath::parse(path)?.as_str().to_string();
+        Ok(Array { inner: Arc::new(Inner::new(store.clone(), path, meta, options.clone(), Arc::default())) })
     }
 
     /// The store.
     pub fn store(&self) -> &Store {
-        todo!()
+        &self.inner.store
     }
     /// The path in the store, without slashes at either end.
     pub fn path(&self) -> &str {
-        todo!()
+        &self.inner.path
     }
     /// The document.
     pub fn meta(&self) -> &meta::Array {
-        todo!()
+        &self.inner.meta
     }
     /// The shape.
     pub fn shape(&self) -> Vec<u64> {
-        todo!()
+        self.inner.meta.shape().to_vec()
     }
     /// What an element is.
     pub fn data_type(&self) -> &DataType {
-        todo!()
+        self.inner.meta.data_type()
     }
     /// Where the cuts are: of stored objects (shards, where the array is sharded).
     pub fn grid(&self) -> &Grid {
-        todo!()
+        self.inner.meta.grid()
     }
     /// The shape of the chunks inside a shard (of the innermost sharding), where the array is sharded; in the array's axes.
     pub fn inner_chunk_shape(&self) -> Option<Vec<u64>> {
-        todo!()
+        innermost(self.inner.meta.codecs(), None, self.grid().ndim()).map(|s| s.to_vec())
     }
     /// The options it was opened with.
     pub fn options(&self) -> &Options {
-        todo!()
+        &self.inner.options
+    }
+    pub(crate) fn inner(&self) -> &Inner {
+        &self.inner
     }
 
     /// What a read would touch, fetch and decode. Nothing is fetched.
     pub fn plan(&self, selection: impl Into<Selection>) -> Result<Plan> {
-        todo!()
+        self.inner.plan(&self.inner.resolve(&selection.into())?)
     }
+
     /// Reads a selection: its shape and elements, C order.
     pub fn read_elements(&self, selection: impl Into<Selection>) -> Result<(Vec<u64>, Elements)> {
-        todo!()
+        let resolved = self.inner.resolve(&selection.into())?;
+        self.inner.chain()?;
+        let item = self.inner.item();
+        let len = resolved.count().and_then(|n| usize::try_from(n).ok()).and_then(|n| n.checked_mul(item)).unwrap_or(usize::MAX);
+        let mut buffer: Vec<u8> = zeroed(len)?;
+        let plan = self.inner.plan(&resolved)?;
+        let shape = plan.shape().to_vec();
+        if self.data_type().size().is_some() {
+            self.run(&plan, Target::fixed(&mut buffer, item, true))?;
+            return Ok((shape, Elements::Fixed(buffer)));
+        }
+        let collected = self.run(&plan, Target::variable(&mut buffer, self.inner.fill.as_bytes()))?;
+        Ok((shape, Elements::Variable(resolve(&buffer, &collected))))
     }
+
+    fn run(&self, plan: &Plan, target: Target<'_>) -> Result<Vec<gingham_core::dtype::Variable>> {
+        drive::blocking::run(&Machine { array: &self.inner, plan, target: &target })?;
+        Ok(target.into_collected())
+    }
+
     /// Reads fixed-size elements into a buffer of exactly their length (C order, little-endian).
     pub fn read_into(&self, selection: impl Into<Selection>, out: &mut [u8]) -> Result<()> {
-        todo!()
+        let resolved = self.inner.resolve(&selection.into())?;
+        let item = self.fixed_item()?;
+        let expected = resolved.count().and_then(|n| n.checked_mul(item as u64));
+        if expected != Some(out.len() as u64) {
+            return Err(Error::new(Kind::Invalid, format!("the buffer holds {} bytes, the selection takes {}", out.len(), expected.unwrap_or(u64::MAX))));
+        }
+        self.inner.chain()?;
+        let plan = self.inner.plan(&resolved)?;
+        self.run(&plan, Target::fixed(out, item, false)).map(|_| ())
     }
+
+    pub(crate) fn fixed_item(&self) -> Result<usize> {
+        self.inner.chain()?;
+        self.data_type().size().ok_or_else(|| {
+            Error::new(Kind::Invalid, format!("elements of type {} vary in length", self.data_type())).with_hint("use read_elements and write_elements")
+        })
+    }
+
     /// Reads into an ndarray; the type must be the array's.
     pub fn read<T: Element, D: ndarray::Dimension>(&self, selection: impl Into<Selection>) -> Result<ndarray::Array<T, D>> {
-        todo!()
+        self.check_element::<T>()?;
+        let resolved = self.inner.resolve(&selection.into())?;
+        let count = resolved.count().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
+        let mut values: Vec<T> = zeroed(count)?;
+        let plan = self.inner.plan(&resolved)?;
+        self.run(&plan, Target::fixed(bytes_of(&mut values), size_of::<T>(), true))?;
+        let dims: Vec<usize> = plan.shape().iter().map(|&l| l as usize).collect();
+        let array = ndarray::ArrayD::from_shape_vec(dims, values).map_err(|e| Error::new(Kind::Invalid, e.to_string()))?;
+        let ndim = array.ndim();
+        array.into_dimensionality().map_err(|_| {
+            Error::new(Kind::Invalid, format!("the selection has {ndim} dimensions, the array that it is read into has another number"))
+        })
     }
+
+    pub(crate) fn check_element<T: Element>(&self) -> Result<()> {
+        self.inner.chain()?;
+        if T::is(self.data_type()) {
+            return Ok(());
+        }
+        let what = format!("elements are of type {}, not {}", self.data_type(), std::any::type_name::<T>());
+        Err(Error::new(Kind::Invalid, what).at(|p| p.node = Some(format!("/{}", self.inner.path))))
+    }
+
     /// [`Array::read_elements`] for asynchronous programs: fetches await, decoding runs on worker threads.
     pub async fn read_async(&self, selection: Selection) -> Result<(Vec<u64>, Elements)> {
-        todo!()
+        let resolved = self.inner.resolve(&selection)?;
+        self.inner.chain()?;
+        let plan = self.inner.plan(&resolved)?;
+        let shape = plan.shape().to_vec();
+        Ok((shape, drive::tokio::run(self, plan).await?))
     }
 
-    /// Writes elements (C order, as many as the selection has).
-    pub fn write_elements(&self, selection: impl Into<Selection>, elements: &Elements) -> Result<()> {
-        todo!()
-    }
-    /// Writes fixed-size elements from their bytes (C order, little-endian).
-    pub fn write_bytes(&self, selection: impl Into<Selection>, bytes: &[u8]) -> Result<()> {
-        todo!()
-    }
-    /// Writes an ndarray (any layout); its shape must be the selection's.
-    pub fn write<T: Element, D: ndarray::Dimension>(
-        &self,
-        selection: impl Into<Selection>,
-        values: &ndarray::ArrayRef<T, D>,
-    ) -> Result<()> {
-        todo!()
-    }
-    /// Writes one value everywhere in a selection; whole chunks of the fill value are deleted.
-    pub fn write_value(&self, selection: impl Into<Selection>, value: &FillValue) -> Result<()> {
-        todo!()
-    }
-
-    /// Appends along an axis: `shape` is that of the batch, equal to the array's on every other axis. On a rectilinear axis
-    /// the batch becomes a chunk of its own length and nothing old is rewritten; on a regular one only the part-filled last
-    /// chunks are. Data is written first, the document last.
-    pub fn append(&mut self, axis: usize, shape: &[u64], elements: &Elements) -> Result<()> {
-        todo!()
-    }
-    /// Another shape. Shrinking deletes the chunks that fall away and clears what is cut off, so that growing again shows fill.
-    pub fn resize(&mut self, shape: &[u64]) -> Result<()> {
-        todo!()
-    }
     /// Deletes the array: its documents and all its chunks.
     pub fn erase(self) -> Result<()> {
-        todo!()
+        self.inner.store.delete_prefix(&self.inner.path)?;
+        Ok(())
     }
+
     /// Other attributes; nothing else in the document changes.
     pub fn set_attributes(&mut self, attributes: Map<String, Value>) -> Result<()> {
-        todo!()
+        let mut meta = self.inner.meta.clone();
+        meta.set_attributes(attributes);
+        self.put_documents(&meta)?;
+        self.replace_meta(meta);
+        Ok(())
+    }
+
+    /// Writes an array's documents; `zarr.json` or `.zarray` last, as that is what a reader looks for.
+    pub(crate) fn put_documents(&self, meta: &meta::Array) -> Result<()> {
+        crate::create::put_documents(&self.inner.store, &self.inner.path, meta.documents())?;
+        crate::group::refresh_consolidated(&self.inner.store, &self.inner.path, &meta::Node::Array(meta.clone()))
+    }
+
+    /// This array with another document (a new shape, say), not written yet.
+    pub(crate) fn with_meta(&self, meta: meta::Array) -> Array {
+        let inner = Inner::new(self.inner.store.clone(), self.inner.path.clone(), meta, self.inner.options.clone(), self.inner.caches.clone());
+        Array { inner: Arc::new(inner) }
+    }
+
+    pub(crate) fn replace_meta(&mut self, meta: meta::Array) {
+        *self = self.with_meta(meta);
+    }
+
+    /// The key of an object, from the store's root.
+    pub fn key(&self, chunk: &[u64]) -> String {
+        self.inner.layout.key(chunk)
     }
 
     /// The stored objects of this array: key (relative to the array), grid index where it is one of the grid's, size in bytes.
     pub fn stored(&self) -> Result<Vec<(String, Option<Vec<u64>>, u64)>> {
-        todo!()
+        let prefix = if self.inner.path.is_empty() { String::new() } else { format!("{}/", self.inner.path) };
+        let keys = self.inner.store.list(&self.inner.path)?;
+        let relative = keys.into_iter().filter_map(|(key, size)| key.strip_prefix(&prefix).map(|k| (k.to_string(), size)));
+        let documents = ["zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"];
+        Ok(relative
+            .filter(|(key, _)| !documents.contains(&key.as_str()))
+            .map(|(key, size)| {
+                let chunk = self.inner.layout.keys.decode(&key, self.grid().ndim()).filter(|c| self.grid().contains(c));
+                (key, chunk.map(|c| c.to_vec()), size)
+            })
+            .collect())
     }
+
     /// The encoded bytes of one stored object, or `None` where it is absent.
-    pub fn read_encoded(&self, chunk: &[u64]) -> Result<Option<gingham_store::Bytes>> {
-        todo!()
+    pub fn read_encoded(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
+        self.check_chunk(chunk)?;
+        Ok(self.inner.store.get(&self.key(chunk), Range::All)?)
     }
+
     /// Decodes one stored object whole, at its stored shape (overhang included); `None` where it is absent.
     pub fn read_chunk(&self, chunk: &[u64]) -> Result<Option<Elements>> {
-        todo!()
+        let Some(bytes) = self.read_encoded(chunk)? else { return Ok(None) };
+        let bound = self.inner.bound(&self.grid().chunk_shape(chunk))?;
+        let decoded = self.inner.with_context(|context| bound.decode(&bytes, context));
+        decoded.map(Some).map_err(|e| {
+            Error::from(e).at(|p| {
+                p.store = Some(self.inner.store.describe());
+                p.key = Some(self.key(chunk));
+                p.chunk = Some(chunk.to_vec());
+            })
+        })
     }
+
+    fn check_chunk(&self, chunk: &[u64]) -> Result<()> {
+        if chunk.len() == self.grid().ndim() && self.grid().contains(chunk) {
+            return Ok(());
+        }
+        let counts = self.grid().chunk_counts();
+        Err(Error::new(Kind::OutOfRange, format!("there is no chunk {chunk:?}: the grid has {:?} chunks", counts.as_slice())))
+    }
+}
+
+impl Inner {
+    fn new(store: Store, path: String, meta: meta::Array, options: Options, caches: Arc<Caches>) -> Inner {
+        let fill = meta.fill_value();
+        let inner_shape = open_inner(meta.codecs(), meta.grid().ndim());
+        let mut keys = meta.key_encoding().clone();
+        if let (Format::V2, Some(separator)) = (meta.format(), options.separator) {
+            keys = gingham_core::key::KeyEncoding::V2 { separator };
+        }
+        let raw = matches!(meta.codecs().iter().filter(|c| !matches!(c, Codec::Transpose { .. })).collect::<Vec<_>>().as_slice(), [Codec::Bytes(_)]);
+        let item = meta.data_type().size().unwrap_or(HANDLE) as u64;
+        let layout = Arc::new(Layout { prefix: path.clone(), keys, inner: inner_shape.clone(), item, raw });
+        Inner { store, path, meta, options, fill, inner_shape, layout, chain: OnceLock::new(), pool: OnceLock::new(), caches }
+    }
+}
+
+/// The inner chunk shape of a shard whose chunks can be fetched one by one: only transposes before it, nothing behind.
+fn open_inner(codecs: &[Codec], ndim: usize) -> Option<Shape> {
+    let [before @ .., Codec::Sharding(sharding)] = codecs else { return None };
+    let mut shape = sharding.chunk_shape.clone();
+    if shape.len() != ndim || shape.contains(&0) {
+        return None;
+    }
+    for codec in before.iter().rev() {
+        let Codec::Transpose { order } = codec else { return None };
+        shape = untransposed(&shape, order)?;
+    }
+    Some(shape)
+}
+
+/// The chunk shape of the innermost sharding, in the array's axes.
+fn innermost(codecs: &[Codec], found: Option<Shape>, ndim: usize) -> Option<Shape> {
+    let Some(at) = codecs.iter().position(|c| matches!(c, Codec::Sharding(_))) else { return found };
+    let Codec::Sharding(sharding) = &codecs[at] else { return found };
+    let mut shape = innermost(&sharding.codecs, Some(sharding.chunk_shape.clone()), ndim)?;
+    for codec in codecs[..at].iter().rev() {
+        if let Codec::Transpose { order } = codec {
+            shape = untransposed(&shape, order)?;
+        }
+    }
+    Some(shape)
+}
+
+fn untransposed(shape: &[u64], order: &[usize]) -> Option<Shape> {
+    let mut out: Shape = shape.into();
+    for (i, &axis) in order.iter().enumerate() {
+        *out.get_mut(axis)? = *shape.get(i)?;
+    }
+    Some(out)
 }

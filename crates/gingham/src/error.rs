@@ -129,6 +129,11 @@ impl Error {
         old.pointer = old.pointer.take().or(place.pointer);
         self
     }
+    /// Replaces the key (a document's name becomes a key of the store).
+    pub(crate) fn rekey(mut self, key: Option<String>) -> Self {
+        self.0.place.key = key;
+        self
+    }
     fn with_source(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.0.source = Some(Box::new(source));
         self

@@ -1,5 +1,7 @@
 //! Options travel as values: every handle carries its own.
 
+use gingham_core::meta::Format;
+
 /// How consolidated metadata is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Consolidated {
@@ -36,11 +38,10 @@ pub struct Options {
     pub missing: Missing,
     /// Also store chunks that hold nothing but the fill value.
     pub write_empty_chunks: bool,
+    /// The format to look for; both where `None` (one more request for v2, whose documents are looked for second).
+    pub format: Option<Format>,
     /// v2: another separator of chunk keys than the document says (old nested stores do not say it).
     pub separator: Option<char>,
-    /// Bytes of decoded chunks kept for reads that come back; 0 keeps none. Changes made by other processes are not seen
-    /// by chunks that are kept.
-    pub chunk_cache: u64,
     /// Refuse chunk keys, shapes and allocations larger than this many bytes for one decoded chunk.
     pub max_chunk: u64,
 }
@@ -53,8 +54,8 @@ impl Default for Options {
             consolidated: Consolidated::Auto,
             missing: Missing::Fill,
             write_empty_chunks: false,
+            format: None,
             separator: None,
-            chunk_cache: 0,
             // 16 GiB: no codec in use makes more, and a document that declares more is damaged or hostile.
             max_chunk: 16 << 30,
         }

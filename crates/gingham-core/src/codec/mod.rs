@@ -7,16 +7,23 @@
 //!   elements ─ array→array* ─ array→bytes ─ bytes→bytes* ─ object
 //! ```
 
+mod chain;
 mod effect;
+mod numcodecs;
 mod parse;
 mod print;
+#[cfg(test)]
+mod tests;
 
+pub use chain::Chain;
+pub(crate) use chain::{check_codecs, check_order, unknown_codec};
 pub use effect::Shaped;
-pub use parse::{chain_from_v3, codec_from_v2, codec_from_v3};
+pub use parse::{Context, chain_from_v3, chain_from_v3_in, codec_from_v2, codec_from_v3};
 pub use print::{chain_to_v3, codec_to_v2, codec_to_v3};
 
 use crate::Shape;
 use crate::dtype::{DataType, Endian, TypeStr};
+use crate::extension::Fault;
 use crate::json::Value;
 
 /// Where a checksum stands.
@@ -298,40 +305,100 @@ pub struct CodecError {
     pub what: String,
     /// JSON pointer below the value that was read (a codec, or the list of them), `""` for the whole.
     pub pointer: String,
+    /// What to do about it, where that is known.
+    pub hint: Option<String>,
+}
+
+impl CodecError {
+    /// The same error seen from a value that holds this one at `pointer`.
+    pub(crate) fn below(mut self, pointer: &str) -> Self {
+        self.pointer.insert_str(0, pointer);
+        self
+    }
+}
+
+impl From<Fault> for CodecError {
+    fn from(fault: Fault) -> Self {
+        CodecError { what: fault.what, pointer: fault.pointer, hint: fault.hint }
+    }
+}
+
+impl std::fmt::Display for CodecKind {
+    /// `array to bytes`, for messages.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            CodecKind::ArrayToArray => "array to array",
+            CodecKind::ArrayToBytes => "array to bytes",
+            CodecKind::BytesToBytes => "bytes to bytes",
+        })
+    }
 }
 
 impl Codec {
     /// Its kind, or `None` for an unknown codec.
     pub fn kind(&self) -> Option<CodecKind> {
-        todo!()
+        use Codec::*;
+        Some(match self {
+            Transpose { .. } | BitRound { .. } | CastValue(_) | ScaleOffset { .. } | Reshape { .. } | StoredShape { .. } => {
+                CodecKind::ArrayToArray
+            }
+            Delta { .. } | FixedScaleOffset { .. } | Quantize { .. } | AsType { .. } | NumcodecsPackBits | Categorize { .. } | Squeeze => {
+                CodecKind::ArrayToArray
+            }
+            Bytes(_) | PackBits { .. } | VlenUtf8 | VlenBytes | VlenArray { .. } | Json2(_) | MsgPack2(_) => CodecKind::ArrayToBytes,
+            Pcodec(_) | Zfp(_) | Zfpy(_) | Sharding(_) => CodecKind::ArrayToBytes,
+            Gzip { .. } | Zlib { .. } | Zstd { .. } | Blosc { .. } | Lz4 { .. } | Lzma(_) | Bz2 { .. } => CodecKind::BytesToBytes,
+            Crc32c { .. } | Crc32 { .. } | Adler32 { .. } | Fletcher32 | JenkinsLookup3 { .. } => CodecKind::BytesToBytes,
+            Shuffle { .. } | Base64 => CodecKind::BytesToBytes,
+            Unknown { .. } => return None,
+        })
     }
     /// Its name as v3 writes it (`zstd`, `numcodecs.delta`, …).
     pub fn name(&self) -> &str {
-        todo!()
-    }
-}
-
-/// A chain whose order was checked: array→array codecs, exactly one array→bytes codec, bytes→bytes codecs.
-/// Ignorable unknown codecs are dropped.
-#[derive(Debug, Clone, PartialEq)]
-#[allow(missing_docs)]
-pub struct Chain {
-    pub array_to_array: Vec<Codec>,
-    pub array_to_bytes: Codec,
-    pub bytes_to_bytes: Vec<Codec>,
-}
-
-impl Chain {
-    /// Sorts a list of codecs into a chain. The error of an unknown codec names it.
-    pub fn new(codecs: &[Codec]) -> Result<Chain, CodecError> {
-        let _ = codecs;
-        todo!()
-    }
-    /// Checks the chain against an element type and every chunk shape in `shapes` (the distinct stored shapes of a grid, or
-    /// for huge grids one of each combination of edge lengths): codec against type, endian present, transpose a permutation,
-    /// sharding divides, index codecs of fixed size, reshape products.
-    pub fn check(&self, data_type: &DataType, shape: &[u64]) -> Result<(), CodecError> {
-        let _ = (data_type, shape);
-        todo!()
+        match self {
+            Codec::Transpose { .. } => "transpose",
+            Codec::BitRound { numcodecs: false, .. } => "bitround",
+            Codec::BitRound { numcodecs: true, .. } => "numcodecs.bitround",
+            Codec::CastValue(_) => "cast_value",
+            Codec::ScaleOffset { .. } => "scale_offset",
+            Codec::Reshape { .. } => "reshape",
+            Codec::StoredShape { .. } => "gingham.stored_shape",
+            Codec::Delta { .. } => "numcodecs.delta",
+            Codec::FixedScaleOffset { .. } => "numcodecs.fixedscaleoffset",
+            Codec::Quantize { .. } => "numcodecs.quantize",
+            Codec::AsType { .. } => "numcodecs.astype",
+            Codec::NumcodecsPackBits => "numcodecs.packbits",
+            Codec::Categorize { .. } => "numcodecs.categorize",
+            Codec::Squeeze => "zarrs.squeeze",
+            Codec::Bytes(_) => "bytes",
+            Codec::PackBits { .. } => "packbits",
+            Codec::VlenUtf8 => "vlen-utf8",
+            Codec::VlenBytes => "vlen-bytes",
+            Codec::VlenArray { .. } => "numcodecs.vlen-array",
+            Codec::Json2(_) => "numcodecs.json2",
+            Codec::MsgPack2(_) => "numcodecs.msgpack2",
+            Codec::Pcodec(_) => "numcodecs.pcodec",
+            Codec::Zfp(_) => "zfp",
+            Codec::Zfpy(_) => "numcodecs.zfpy",
+            Codec::Sharding(_) => "sharding_indexed",
+            // The registered gzip has no level -1.
+            Codec::Gzip { level } if *level < 0 => "numcodecs.gzip",
+            Codec::Gzip { .. } => "gzip",
+            Codec::Zlib { .. } => "numcodecs.zlib",
+            Codec::Zstd { .. } => "zstd",
+            Codec::Blosc { .. } => "blosc",
+            Codec::Crc32c { location: Location::End } => "crc32c",
+            Codec::Crc32c { location: Location::Start } => "numcodecs.crc32c",
+            Codec::Crc32 { .. } => "numcodecs.crc32",
+            Codec::Adler32 { .. } => "numcodecs.adler32",
+            Codec::Fletcher32 => "numcodecs.fletcher32",
+            Codec::JenkinsLookup3 { .. } => "numcodecs.jenkins_lookup3",
+            Codec::Lz4 { .. } => "numcodecs.lz4",
+            Codec::Lzma(_) => "numcodecs.lzma",
+            Codec::Bz2 { .. } => "numcodecs.bz2",
+            Codec::Shuffle { .. } => "numcodecs.shuffle",
+            Codec::Base64 => "numcodecs.base64",
+            Codec::Unknown { name, .. } => name,
+        }
     }
 }

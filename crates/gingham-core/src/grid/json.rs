@@ -26,7 +26,10 @@ pub fn grid_from_v3(value: &Value, shape: &[u64]) -> Result<Grid, GridError> {
     if name == "regular" { regular(configuration, shape) } else { rectilinear(configuration, shape) }
 }
 
-fn name_and_configuration(value: &Value) -> Result<(&str, Option<&Map<String, Value>>), GridError> {
+/// The members of an extension object that matter, a bare name included.
+type NamedConfiguration<'a> = (&'a str, Option<&'a Map<String, Value>>);
+
+fn name_and_configuration(value: &Value) -> Result<NamedConfiguration<'_>, GridError> {
     let object = match value {
         Value::String(name) => return Ok((name, None)),
         Value::Object(object) => object,

@@ -3,9 +3,15 @@
 //! The document stays the JSON that was read, members in order and unknown ones kept; the model is a checked view of it.
 //! A change (shape, grid, attributes) edits the document in place and reads the model again.
 
+mod check;
 mod consolidated;
+mod create;
 mod model;
+mod spelling;
+#[cfg(test)]
+mod tests;
 mod v2;
+mod v2_chain;
 mod v2_to_v3;
 mod v3;
 

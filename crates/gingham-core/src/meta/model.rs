@@ -1,10 +1,15 @@
 //! The one model of both formats.
 
+use std::sync::LazyLock;
+
+use super::{consolidated, create, v2, v3};
 use crate::codec::Codec;
 use crate::dtype::{DataType, FillValue};
-use crate::grid::Grid;
-use crate::json::{Map, Value};
+use crate::grid::{Grid, grid_from_v3, grid_to_v3};
+use crate::json::{JsonError, Map, Read, Value, read_object};
 use crate::key::KeyEncoding;
+
+static NO_ATTRIBUTES: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 /// Zarr format 2 or 3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -28,6 +33,23 @@ pub struct MetaError {
     pub hint: Option<String>,
     /// True where the document is valid but uses something this build does not have (names it): data cannot be read.
     pub unsupported: bool,
+}
+
+impl MetaError {
+    pub(super) fn new(document: &'static str, pointer: impl Into<String>, what: impl Into<String>) -> Self {
+        MetaError { what: what.into(), document, pointer: pointer.into(), hint: None, unsupported: false }
+    }
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+    pub(super) fn unsupported(mut self) -> Self {
+        self.unsupported = true;
+        self
+    }
+    fn json(document: &'static str, error: JsonError) -> Self {
+        MetaError::new(document, "", error.to_string())
+    }
 }
 
 /// What keeps an array's data from being read though its document can be shown (an unknown codec or data type).
@@ -54,6 +76,7 @@ pub struct Group {
     document: Map<String, Value>,
     /// v2: `.zattrs` where it exists. v3: unused.
     attributes_document: Option<Map<String, Value>>,
+    warnings: Vec<String>,
 }
 
 /// An array.
@@ -75,18 +98,39 @@ pub struct Array {
 impl Array {
     /// Reads a `zarr.json` of node type array. An unknown data type or codec is not an error here but [`Array::problem`].
     pub fn from_v3(document: Map<String, Value>) -> Result<Self, MetaError> {
-        let _ = document;
-        todo!()
+        v3::read_array(document)
     }
     /// Reads a `.zarray` with the `.zattrs` beside it.
     pub fn from_v2(document: Map<String, Value>, attributes: Option<Map<String, Value>>) -> Result<Self, MetaError> {
-        let _ = (document, attributes);
-        todo!()
+        v2::read_array(document, attributes)
+    }
+    /// Reads the bytes of a `.zarray` and of the `.zattrs` beside it. Bare `NaN` and `Infinity` tokens, which old writers
+    /// left, are read and told in [`Array::warnings`].
+    pub fn from_v2_bytes(document: &[u8], attributes: Option<&[u8]>) -> Result<Self, MetaError> {
+        let (document, attributes, bare) = read_v2(v2::ARRAY, document, attributes)?;
+        let mut array = Array::from_v2(document, attributes)?;
+        array.warnings.splice(0..0, bare);
+        Ok(array)
     }
     /// A new document.
+    ///
+    /// ```
+    /// use gingham_core::{codec::chain_from_v3, dtype::DataType, grid::Grid, json::Map};
+    /// use gingham_core::meta::{Array, Format, New};
+    /// let array = Array::create(New {
+    ///     format: Format::V3,
+    ///     data_type: DataType::UInt8,
+    ///     grid: Grid::regular(&[10], &[4]).unwrap(),
+    ///     fill_value: None,
+    ///     codecs: chain_from_v3(&serde_json::json!([{"name": "bytes"}])).unwrap(),
+    ///     key_encoding: None,
+    ///     dimension_names: None,
+    ///     attributes: Map::new(),
+    /// }).unwrap();
+    /// assert_eq!(array.document()["shape"], serde_json::json!([10]));
+    /// ```
     pub fn create(new: New) -> Result<Self, MetaError> {
-        let _ = new;
-        todo!()
+        create::array(new)
     }
 
     /// 2 or 3.
@@ -127,7 +171,7 @@ impl Array {
     }
     /// The user's attributes.
     pub fn attributes(&self) -> &Map<String, Value> {
-        todo!()
+        attributes(self.format, &self.document, self.attributes_document.as_ref())
     }
     /// Why data cannot be read, where that is so.
     pub fn problem(&self) -> Option<&Problem> {
@@ -144,40 +188,84 @@ impl Array {
     /// The documents to write, each with the name it has in its node: `zarr.json`, or `.zarray` and, where there are
     /// attributes or there was one, `.zattrs`.
     pub fn documents(&self) -> Vec<(&'static str, Value)> {
-        todo!()
+        let name = if self.format == Format::V3 { v3::DOCUMENT } else { v2::ARRAY };
+        documents(name, &self.document, self.attributes_document.as_ref())
     }
 
     /// Another grid (and so another shape): edits `shape` and `chunk_grid`; v2 refuses a grid that is not regular.
     pub fn set_grid(&mut self, grid: Grid) -> Result<(), MetaError> {
-        let _ = grid;
-        todo!()
+        let mut document = self.document.clone();
+        let shape = grid.shape();
+        document.insert("shape".into(), Value::from(shape.as_slice()));
+        match self.format {
+            // The grid's own JSON stays as it stands where it says the same for the new shape.
+            Format::V3 if document.get("chunk_grid").and_then(|json| grid_from_v3(json, &shape).ok()).as_ref() == Some(&grid) => {}
+            Format::V3 => {
+                document.insert("chunk_grid".into(), grid_to_v3(&grid));
+            }
+            Format::V2 => {
+                let chunks = create::v2_chunks(&grid)?;
+                let stands = v2::read_grid(&document, &shape, &mut Vec::new()).is_ok_and(|stands| stands == grid);
+                if !stands {
+                    document.insert("chunks".into(), Value::from(chunks.as_slice()));
+                }
+            }
+        }
+        *self = match self.format {
+            Format::V3 => Array::from_v3(document)?,
+            Format::V2 => Array::from_v2(document, self.attributes_document.clone())?,
+        };
+        Ok(())
     }
     /// Other attributes.
     pub fn set_attributes(&mut self, attributes: Map<String, Value>) {
-        let _ = attributes;
-        todo!()
+        match self.format {
+            Format::V3 => {
+                self.document.insert("attributes".into(), Value::Object(attributes));
+            }
+            Format::V2 => {
+                let mut warnings = Vec::new();
+                self.dimension_names = v2::dimension_names(&self.document, Some(&attributes), self.grid.ndim(), &mut warnings);
+                self.warnings.retain(|warning| !v2::is_about_names(warning));
+                self.warnings.append(&mut warnings);
+                self.attributes_document = Some(attributes);
+            }
+        }
     }
 }
 
 impl Group {
     /// An empty group.
     pub fn create(format: Format, attributes: Map<String, Value>) -> Self {
-        let _ = (format, attributes);
-        todo!()
+        create::group(format, attributes)
+    }
+    pub(super) fn from_parts(format: Format, document: Map<String, Value>, attributes_document: Option<Map<String, Value>>) -> Self {
+        Group { format, document, attributes_document, warnings: Vec::new() }
     }
     /// Reads a `zarr.json` of node type group.
     pub fn from_v3(document: Map<String, Value>) -> Result<Self, MetaError> {
-        let _ = document;
-        todo!()
+        let warnings = v3::check_group(&document)?;
+        Ok(Group { format: Format::V3, document, attributes_document: None, warnings })
     }
     /// Reads a `.zgroup` with the `.zattrs` beside it.
     pub fn from_v2(document: Map<String, Value>, attributes: Option<Map<String, Value>>) -> Result<Self, MetaError> {
-        let _ = (document, attributes);
-        todo!()
+        v2::check_format(&document, v2::GROUP)?;
+        Ok(Group::from_parts(Format::V2, document, attributes))
+    }
+    /// Reads the bytes of a `.zgroup` and of the `.zattrs` beside it; bare number tokens as in [`Array::from_v2_bytes`].
+    pub fn from_v2_bytes(document: &[u8], attributes: Option<&[u8]>) -> Result<Self, MetaError> {
+        let (document, attributes, bare) = read_v2(v2::GROUP, document, attributes)?;
+        let mut group = Group::from_v2(document, attributes)?;
+        group.warnings = bare;
+        Ok(group)
     }
     /// 2 or 3.
     pub fn format(&self) -> Format {
         self.format
+    }
+    /// What is odd but readable, a sentence each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
     /// The document.
     pub fn document(&self) -> &Map<String, Value> {
@@ -185,34 +273,75 @@ impl Group {
     }
     /// The documents to write.
     pub fn documents(&self) -> Vec<(&'static str, Value)> {
-        todo!()
+        let name = if self.format == Format::V3 { v3::DOCUMENT } else { v2::GROUP };
+        documents(name, &self.document, self.attributes_document.as_ref())
     }
     /// The user's attributes.
     pub fn attributes(&self) -> &Map<String, Value> {
-        let _ = &self.attributes_document;
-        todo!()
+        attributes(self.format, &self.document, self.attributes_document.as_ref())
     }
     /// Other attributes.
     pub fn set_attributes(&mut self, attributes: Map<String, Value>) {
-        let _ = attributes;
-        todo!()
+        match self.format {
+            Format::V3 => {
+                self.document.insert("attributes".into(), Value::Object(attributes));
+                // zarr-python once wrote null where there is no block; nobody needs it.
+                if self.document.get(consolidated::MEMBER).is_some_and(Value::is_null) {
+                    self.set_consolidated(None);
+                }
+            }
+            Format::V2 => self.attributes_document = Some(attributes),
+        }
     }
-    /// The consolidated block of a v3 group, parsed; `None` where there is none (or `null`, or `{}`).
+    /// The consolidated block of a v3 group, parsed; `None` where there is none (or `null`, or `{}`), or where it is of a
+    /// kind that is not known and says that it may be ignored.
     pub fn consolidated(&self) -> Result<Option<super::Consolidated>, MetaError> {
-        todo!()
+        match self.document.get(consolidated::MEMBER).filter(|_| self.format == Format::V3) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Object(block)) if block.is_empty() => Ok(None),
+            Some(block) if consolidated::is_ignorable(block) => Ok(None),
+            Some(block) => super::Consolidated::from_v3_block(block).map(Some).map_err(|mut error| {
+                error.pointer = format!("/{}{}", consolidated::MEMBER, error.pointer);
+                error
+            }),
+        }
     }
     /// Puts a consolidated block in, or takes it out.
     pub fn set_consolidated(&mut self, block: Option<Value>) {
-        let _ = block;
-        todo!()
+        match block {
+            Some(block) => self.document.insert(consolidated::MEMBER.into(), block),
+            // The other members keep their order.
+            None => self.document.shift_remove(consolidated::MEMBER),
+        };
     }
 }
 
 impl Node {
     /// Reads a `zarr.json`'s bytes.
+    ///
+    /// ```
+    /// use gingham_core::meta::Node;
+    /// let node = Node::from_v3_bytes(br#"{"zarr_format": 3, "node_type": "group"}"#).unwrap();
+    /// assert!(matches!(node, Node::Group(_)));
+    /// ```
     pub fn from_v3_bytes(bytes: &[u8]) -> Result<Self, MetaError> {
-        let _ = bytes;
-        todo!()
+        let read = read_object(bytes, false).map_err(|error| MetaError::json(v3::DOCUMENT, error))?;
+        Node::from_v3(read.object)
+    }
+    /// Reads a `zarr.json`.
+    pub fn from_v3(document: Map<String, Value>) -> Result<Self, MetaError> {
+        if v3::node_type(&document)? == "array" {
+            Array::from_v3(document).map(Node::Array)
+        } else {
+            Group::from_v3(document).map(Node::Group)
+        }
+    }
+    /// The documents to write, each with its name.
+    pub fn documents(&self) -> Vec<(&'static str, Value)> {
+        match self {
+            Node::Array(array) => array.documents(),
+            Node::Group(group) => group.documents(),
+        }
     }
     /// The user's attributes.
     pub fn attributes(&self) -> &Map<String, Value> {
@@ -228,6 +357,34 @@ impl Node {
             Node::Group(g) => g.format(),
         }
     }
+}
+
+fn attributes<'a>(format: Format, document: &'a Map<String, Value>, beside: Option<&'a Map<String, Value>>) -> &'a Map<String, Value> {
+    let found = match format {
+        Format::V3 => document.get("attributes").and_then(Value::as_object),
+        Format::V2 => beside,
+    };
+    found.unwrap_or(&NO_ATTRIBUTES)
+}
+
+fn documents(name: &'static str, document: &Map<String, Value>, attributes: Option<&Map<String, Value>>) -> Vec<(&'static str, Value)> {
+    let attributes = attributes.map(|a| (v2::ATTRIBUTES, Value::Object(a.clone())));
+    std::iter::once((name, Value::Object(document.clone()))).chain(attributes).collect()
+}
+
+type V2Documents = (Map<String, Value>, Option<Map<String, Value>>, Vec<String>);
+
+/// Reads a v2 document and its attributes, and tells the bare number tokens in both.
+fn read_v2(name: &'static str, document: &[u8], attributes: Option<&[u8]>) -> Result<V2Documents, MetaError> {
+    let read = |name, bytes| read_object(bytes, true).map_err(|error| MetaError::json(name, error));
+    let told = |name: &str, read: &Read| -> Vec<String> {
+        read.bare_tokens.iter().map(|token| format!("{name} has the bare token {token}, which is not JSON")).collect()
+    };
+    let document = read(name, document)?;
+    let mut warnings = told(name, &document);
+    let attributes = attributes.map(|bytes| read(v2::ATTRIBUTES, bytes)).transpose()?;
+    warnings.extend(attributes.iter().flat_map(|read| told(v2::ATTRIBUTES, read)));
+    Ok((document.object, attributes.map(|read| read.object), warnings))
 }
 
 /// What a new array is to be.

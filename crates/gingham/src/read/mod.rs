@@ -1,2 +1,5 @@
-//! Reading: plan, machine, scatter.
+//! Reading: a plan says what is wanted, the machine which bytes that needs and what to do with them, a driver fetches.
+
+pub mod machine;
+pub mod output;
 pub mod plan;

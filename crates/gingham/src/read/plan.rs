@@ -1,14 +1,95 @@
-//! From a selection to the pieces of chunks that it needs. Pure.
+//! From a selection to the parts of chunks that it needs. Pure: nothing is fetched, and nothing is enumerated that can be
+//! counted: a plan holds a list per axis, not their product.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gingham_codec::place::{Part, Take};
 use gingham_core::Shape;
 use gingham_core::cost::Cost;
-use gingham_core::json::Value;
+use gingham_core::grid::{Axis, Grid, Span};
+use gingham_core::region::{Pick, Resolved};
+use smallvec::SmallVec;
 
-/// What a read touches: a value that prints.
+use crate::error::{Error, Kind, Result};
+
+/// What a read (or a write) touches: a value that prints (see [`crate::Array::plan`]).
 #[derive(Debug, Clone)]
-pub struct Plan {}
+pub struct Plan {
+    shape: Shape,
+    parts: Parts,
+    item: usize,
+    pub(crate) layout: Arc<Layout>,
+    cost: Cost,
+}
 
-/// One chunk's part in a read.
+/// What a plan must know of an array beside its grid.
+#[derive(Debug, Clone)]
+pub(crate) struct Layout {
+    pub prefix: String,
+    pub keys: gingham_core::key::KeyEncoding,
+    /// Shape of the chunks inside each shard, in the array's axes, where they can be fetched one by one.
+    pub inner: Option<Shape>,
+    /// Bytes of an element in memory, for costs.
+    pub item: u64,
+    /// Chunks are stored as they are: parts can be fetched alone.
+    pub raw: bool,
+}
+
+impl Layout {
+    pub(crate) fn key(&self, chunk: &[u64]) -> String {
+        let key = self.keys.encode(chunk);
+        if self.prefix.is_empty() { key } else { format!("{}/{key}", self.prefix) }
+    }
+}
+
+#[derive(Debug, Clone)]
+enum Parts {
+    Product { axes: Vec<Vec<AxisPart>>, strides: SmallVec<[usize; 4]> },
+    Points(Vec<Object>),
+}
+
+/// The part of one chunk along one axis.
+#[derive(Debug, Clone)]
+struct AxisPart {
+    chunk: u64,
+    span: Span,
+    take: Take,
+}
+
+/// What a plan wants of one stored object.
+#[derive(Debug, Clone)]
+pub struct Object {
+    /// Grid index.
+    pub chunk: Shape,
+    /// Shape of what it decodes to.
+    pub stored: Shape,
+    /// Shape of what it contributes to the array.
+    pub logical: Shape,
+    /// The parts wanted: one for a product; for points one box for each inner chunk.
+    pub parts: SmallVec<[Wanted; 1]>,
+}
+
+/// A part of an object, and where it goes.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// The part. For points its place is a box of its own.
+    pub part: Part,
+    /// Points: (element of the box, element of the output).
+    pub points: Option<Vec<(usize, usize)>>,
+}
+
+impl Object {
+    /// True where every element that lies in the array is wanted: a write need not read.
+    pub fn is_whole(&self) -> bool {
+        match self.parts.as_slice() {
+            [Wanted { part, points: None }] => part.takes.iter().zip(&self.logical).all(|(take, &len)| take.covers(len)),
+            _ => false,
+        }
+    }
+}
+
+/// One chunk's part in a read, for printing and tests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     /// Grid index of the stored object.
@@ -26,27 +107,221 @@ pub struct Piece {
 }
 
 impl Plan {
+    pub(crate) fn new(grid: &Grid, resolved: &Resolved, item: usize, layout: Arc<Layout>) -> Result<Plan> {
+        let cost = cost(grid, resolved, &layout);
+        let parts = match resolved {
+            Resolved::Product { picks, .. } => {
+                let mut stride = item;
+                let mut strides: SmallVec<[usize; 4]> = picks.iter().map(|_| 0).collect();
+                for (s, pick) in strides.iter_mut().zip(picks).rev() {
+                    *s = stride;
+                    stride = stride.saturating_mul(pick_len(pick) as usize);
+                }
+                let axes = picks.iter().zip(grid.axes()).enumerate().map(|(a, (pick, axis))| along(axis, pick, a)).collect::<Result<_>>()?;
+                Parts::Product { axes, strides }
+            }
+            Resolved::Points { coordinates, .. } => Parts::Points(points(grid, coordinates, item, layout.inner.as_deref())),
+        };
+        Ok(Plan { shape: resolved.shape().into(), parts, item, layout, cost })
+    }
+
     /// The result's shape.
     pub fn shape(&self) -> &[u64] {
-        todo!()
+        &self.shape
+    }
+    /// Bytes of one element (or handle) in the output.
+    pub(crate) fn item(&self) -> usize {
+        self.item
     }
     /// What it costs.
     pub fn cost(&self) -> Cost {
-        todo!()
+        self.cost
     }
-    /// The pieces, in grid order. A plan of millions is enumerated as it is walked.
-    pub fn pieces(&self) -> Box<dyn Iterator<Item = Piece> + '_> {
-        todo!()
+    /// How many stored objects it touches.
+    pub fn object_count(&self) -> usize {
+        match &self.parts {
+            Parts::Product { axes, .. } => axes.iter().map(Vec::len).product(),
+            Parts::Points(objects) => objects.len(),
+        }
     }
-    /// As JSON: shape, cost, and at most `most` pieces with keys and, where they are known before the fetch, byte ranges.
-    pub fn to_json(&self, most: usize) -> Value {
-        todo!()
+    /// Object `i` of them, in grid order.
+    pub(crate) fn object(&self, i: usize) -> Object {
+        match &self.parts {
+            Parts::Points(objects) => objects[i].clone(),
+            Parts::Product { axes, strides } => {
+                let mut rest = i;
+                let mut at: SmallVec<[&AxisPart; 4]> = SmallVec::new();
+                for axis in axes.iter().rev() {
+                    at.push(&axis[rest % axis.len()]);
+                    rest /= axis.len();
+                }
+                at.reverse();
+                let part = Part { takes: at.iter().map(|p| p.take.clone()).collect(), strides: strides.clone() };
+                Object {
+                    chunk: at.iter().map(|p| p.chunk).collect(),
+                    stored: at.iter().map(|p| p.span.stored).collect(),
+                    logical: at.iter().map(|p| p.span.logical).collect(),
+                    parts: SmallVec::from_iter([Wanted { part, points: None }]),
+                }
+            }
+        }
+    }
+    /// The key of an object.
+    pub(crate) fn key(&self, object: &Object) -> String {
+        self.layout.key(&object.chunk)
+    }
+    /// The pieces, in grid order; enumerated as they are walked.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece> + '_ {
+        (0..self.object_count()).flat_map(move |i| {
+            let object = self.object(i);
+            let key = self.key(&object);
+            object.parts.iter().flat_map(|wanted| self.pieces_of(&object, &key, &wanted.part)).collect::<Vec<_>>()
+        })
+    }
+
+    fn pieces_of(&self, object: &Object, key: &str, part: &Part) -> Vec<Piece> {
+        let piece = |inner: Option<Shape>, takes: &[Take], logical: &[u64]| Piece {
+            object: object.chunk.clone(),
+            inner,
+            key: key.to_string(),
+            part: takes.iter().map(summary).collect(),
+            out: takes.iter().map(first_out).collect(),
+            whole: takes.iter().zip(logical).all(|(t, &l)| t.covers(l)),
+        };
+        let Some(inner) = &self.layout.inner else { return vec![piece(None, &part.takes, &object.logical)] };
+        let mut cells: Vec<(Shape, SmallVec<[Take; 4]>, Shape)> = vec![Default::default()];
+        for (a, take) in part.takes.iter().enumerate() {
+            let len = inner[a];
+            let Some((low, high)) = take.bounds() else { return Vec::new() };
+            let split: Vec<(u64, Take)> = (low / len..=high / len).filter_map(|c| take.within(c * len, (c + 1) * len).map(|t| (c, t))).collect();
+            cells = cells
+                .into_iter()
+                .flat_map(|(cell, takes, logical)| {
+                    split
+                        .iter()
+                        .map(|(c, take)| {
+                            let (mut cell, mut takes, mut logical) = (cell.clone(), takes.clone(), logical.clone());
+                            cell.push(*c);
+                            takes.push(take.clone());
+                            logical.push(object.logical[a].saturating_sub(c * len).min(len));
+                            (cell, takes, logical)
+                        })
+                        .collect::<Vec<_>>()
+                })
+                .collect();
+        }
+        cells.into_iter().map(|(cell, takes, logical)| piece(Some(cell), &takes, &logical)).collect()
     }
 }
 
-impl std::fmt::Display for Plan {
-    /// As `gingham plan` prints it: cost in words, then the first pieces.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        todo!()
+fn summary(take: &Take) -> (u64, i64, u64) {
+    match take {
+        Take::Run { start, step, count, .. } => (*start, *step, *count),
+        Take::List(pairs) => (pairs.first().map_or(0, |p| p.0), 0, pairs.len() as u64),
     }
+}
+
+fn first_out(take: &Take) -> u64 {
+    match take {
+        Take::Run { dst, .. } => *dst,
+        Take::List(pairs) => pairs.first().map_or(0, |p| p.1),
+    }
+}
+
+fn pick_len(pick: &Pick) -> u64 {
+    match pick {
+        Pick::Run { len, .. } => *len,
+        Pick::List(list) => list.len() as u64,
+    }
+}
+
+/// Chunks along one axis that one plan holds: 64 Mi of them are 6 GiB of plan, and no array in use has so many.
+const MOST_CHUNKS: u64 = 64 << 20;
+
+/// The chunks of one axis that a pick meets, each with its part. A run is walked chunk by chunk; a list is sorted into
+/// chunks.
+fn along(axis: &Axis, pick: &Pick, number: usize) -> Result<Vec<AxisPart>> {
+    Ok(match pick {
+        Pick::Run { len: 0, .. } => Vec::new(),
+        Pick::Run { start, step, len } => {
+            let run = Take::Run { start: *start, step: *step, count: *len, dst: 0 };
+            let Some((low, high)) = run.bounds() else { return Ok(Vec::new()) };
+            let (first, last) = (axis.locate(low).0, axis.locate(high).0);
+            if last - first >= MOST_CHUNKS {
+                let what = format!("the selection meets {} chunks along axis {number}; at most {MOST_CHUNKS} can be planned at once", last - first + 1);
+                return Err(Error::new(Kind::OutOfRange, what).at(|p| p.axis = Some(number)).with_hint("select less of that axis"));
+            }
+            axis.spans(first..last + 1)
+                .filter_map(|(chunk, span)| run.within(span.start, span.start + span.logical).map(|take| AxisPart { chunk, span, take }))
+                .collect()
+        }
+        Pick::List(list) => {
+            let mut chunks: BTreeMap<u64, Vec<(u64, u64)>> = BTreeMap::new();
+            for (dst, &i) in list.iter().enumerate() {
+                let (chunk, offset) = axis.locate(i);
+                chunks.entry(chunk).or_default().push((offset, dst as u64));
+            }
+            chunks.into_iter().map(|(chunk, pairs)| AxisPart { chunk, span: axis.span(chunk), take: Take::List(pairs) }).collect()
+        }
+    })
+}
+
+/// Points, sorted into objects and, inside a shard, into its chunks: each such group is fetched as the box around its points.
+fn points(grid: &Grid, coordinates: &[Vec<u64>], item: usize, inner: Option<&[u64]>) -> Vec<Object> {
+    let n = coordinates.first().map_or(1, Vec::len);
+    let mut groups: BTreeMap<(Shape, Shape), Vec<(Shape, usize)>> = BTreeMap::new();
+    for i in 0..n {
+        let (mut chunk, mut cell, mut offset) = (Shape::new(), Shape::new(), Shape::new());
+        for (a, axis) in grid.axes().iter().enumerate() {
+            let (c, o) = axis.locate(coordinates[a][i]);
+            chunk.push(c);
+            offset.push(o);
+            cell.push(inner.map_or(0, |l| o / l[a]));
+        }
+        groups.entry((chunk, cell)).or_default().push((offset, i));
+    }
+    let mut objects: Vec<Object> = Vec::new();
+    for ((chunk, _), points) in groups {
+        let wanted = boxed(&points, grid.ndim(), item);
+        match objects.last_mut().filter(|o| o.chunk == chunk) {
+            Some(object) => object.parts.push(wanted),
+            None => objects.push(Object {
+                stored: grid.chunk_shape(&chunk),
+                logical: grid.chunk_region(&chunk).shape,
+                chunk,
+                parts: SmallVec::from_iter([wanted]),
+            }),
+        }
+    }
+    objects
+}
+
+fn boxed(points: &[(Shape, usize)], ndim: usize, item: usize) -> Wanted {
+    let low: Shape = (0..ndim).map(|a| points.iter().map(|p| p.0[a]).min().unwrap_or(0)).collect();
+    let len: Shape = (0..ndim).map(|a| points.iter().map(|p| p.0[a]).max().unwrap_or(0) - low[a] + 1).collect();
+    let mut strides: SmallVec<[usize; 4]> = len.iter().map(|_| 0).collect();
+    let mut stride = item;
+    for a in (0..ndim).rev() {
+        strides[a] = stride;
+        stride *= len[a] as usize;
+    }
+    let at = |p: &Shape| (0..ndim).map(|a| (p[a] - low[a]) as usize * strides[a] / item).sum();
+    Wanted {
+        points: Some(points.iter().map(|(p, i)| (at(p), *i)).collect()),
+        part: Part { takes: (0..ndim).map(|a| Take::span(low[a], len[a], 0)).collect(), strides },
+    }
+}
+
+/// The cost of a selection: the shared arithmetic over the unit that is decoded, with what storage adds.
+fn cost(grid: &Grid, resolved: &Resolved, layout: &Layout) -> Cost {
+    let objects = Cost::of(grid, resolved, layout.item);
+    let Some(inner) = &layout.inner else {
+        let fetched = layout.raw.then_some(objects.decoded);
+        return Cost { fetched, ..objects };
+    };
+    // Inside shards the unit is the inner chunk: the same arithmetic over a regular grid of them. Shard edges are multiples of
+    // it, so that grid cuts the array in the same places.
+    let Ok(chunks) = Grid::regular(&grid.shape(), inner) else { return objects };
+    let fine = Cost::of(&chunks, resolved, layout.item);
+    Cost { objects: objects.objects, requests: objects.objects.saturating_add(fine.chunks).min(objects.objects.saturating_mul(2).max(objects.objects)), ..fine }
 }

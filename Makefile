@@ -1,0 +1,55 @@
+# What a developer runs. `make test` is what CI runs.
+SHELL := /bin/bash
+.ONESHELL:
+.SHELLFLAGS := -euo pipefail -c
+env = eval "$$(scripts/build-env)"
+
+.PHONY: demo build test lint test-rust test-python test-shared bench bench-quick docs venv
+
+## Build the release and show what gingham does, on data that it makes.
+demo: build
+	target/release/gingham demo
+
+build:
+	$(env)
+	cargo build --release --locked -p gingham-cli
+
+## Everything: formatting, lints, Rust tests, tests against other Zarr libraries and a real S3 server.
+test: lint test-rust test-python test-shared
+
+lint:
+	$(env)
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --document-private-items
+
+test-rust: venv
+	$(env)
+	export GINGHAM_TEST_WEED="$$(.venv/bin/python scripts/find_weed.py)"
+	cargo test --workspace --locked
+
+test-python: venv build
+	GINGHAM="$$PWD/target/release/gingham" .venv/bin/python -m pytest -q tests/python
+
+## The built command on data of other projects, where it lies beside the checkout.
+test-shared: build
+	scripts/check-shared
+
+venv: .venv/.done
+
+.venv/.done: tests/python/requirements.txt
+	python=$$(scripts/find-python)
+	"$$python" -m venv .venv
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
+	touch .venv/.done
+
+bench:
+	$(env)
+	cargo bench --locked -p gingham-bench
+
+bench-quick:
+	$(env)
+	cargo bench --locked -p gingham-bench -- --quick
+
+docs: build
+	target/release/gingham help-markdown > docs/reference/command.md

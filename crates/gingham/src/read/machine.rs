@@ -1,0 +1,338 @@
+//! The machine: which bytes a plan needs, and what is done with them. It never waits and never fetches.
+//!
+//! ```text
+//!   object ──► first() ──► whole object or a range ───────────────► finish()
+//!                     └──► shard index ──► with_index() ──► ranges ► finish()
+//! ```
+//!
+//! Drivers differ in how they wait; what they ask for and what happens to the bytes is decided here, once.
+
+use std::sync::Arc;
+
+use gingham_codec::chain::Bound;
+use gingham_codec::place::{Part, Take, Target};
+use gingham_codec::shard::{Index, inside};
+use gingham_codec::{CodecFault, Context};
+use gingham_core::codec::Location;
+use gingham_store::{Range, coalesce};
+
+use super::plan::{Object, Plan, Wanted};
+use crate::array::Inner;
+use crate::error::{Error, Kind, Result};
+use crate::options::Missing;
+
+/// Where a store is remote, a shard of which at least this share of chunks is wanted is fetched whole, in one request.
+const WHOLE_SHARD_SHARE: f64 = 0.6;
+/// No shard larger than this (decoded) is fetched whole: its chunks arrive in several fetches that overlap with decoding.
+const WHOLE_SHARD_BYTES: u64 = 32 << 20;
+/// Shards on a local store are fetched in ranges of about this size, so that workers can share one shard.
+const LOCAL_FETCH: u64 = 4 << 20;
+/// An uncompressed chunk is fetched in part where the part spans at most this share of it ...
+const RAW_SHARE: f64 = 0.5;
+/// ... and in at most this many ranges; a thin slice never becomes thousands of reads.
+const RAW_RANGES: usize = 64;
+
+/// One request of an object, and what its bytes are for.
+#[derive(Debug)]
+pub(crate) struct Need {
+    pub range: Range,
+    pub work: Work,
+}
+
+#[derive(Debug)]
+pub(crate) enum Work {
+    /// The whole object.
+    Object,
+    /// The index of its shard.
+    Index,
+    /// Part of an uncompressed chunk: the bytes from `first` on, of which `ranges` (counted in the chunk) are needed.
+    Slab { first: u64, ranges: Vec<(u64, u64)> },
+    /// Inner chunks of a shard: index in C order, offset in the fetched bytes, length, part, which of the wanted parts.
+    Inner(Vec<InnerPiece>),
+    /// Nothing to fetch: these inner chunks are absent.
+    Absent(Vec<(Part, usize)>),
+}
+
+#[derive(Debug)]
+pub(crate) struct InnerPiece {
+    pub inner: usize,
+    pub offset: u64,
+    pub len: u64,
+    pub part: Part,
+    pub wanted: usize,
+}
+
+/// The machine of one read.
+pub(crate) struct Machine<'a> {
+    pub array: &'a Inner,
+    pub plan: &'a Plan,
+    pub target: &'a Target<'a>,
+}
+
+impl Machine<'_> {
+    /// The chain for an object's shape.
+    pub fn bound(&self, object: &Object) -> Result<Arc<Bound>> {
+        self.array.bound(&object.stored)
+    }
+
+    /// What is needed first. An index that is known already is given back instead.
+    pub fn first(&self, object: &Object, bound: &Bound, key: &str) -> Result<std::result::Result<Need, Arc<Index>>> {
+        if let Some(shard) = bound.open_shard() {
+            let traits = self.array.store.traits();
+            if !traits.local && self.share(object) >= WHOLE_SHARD_SHARE && bound.decoded().byte_len().unwrap_or(0) as u64 <= WHOLE_SHARD_BYTES {
+                return Ok(Ok(Need { range: Range::All, work: Work::Object }));
+            }
+            if let Some(index) = self.array.cached_index(key)? {
+                return Ok(Err(index));
+            }
+            let length = shard.index_len() as u64;
+            let range = match shard.index_location() {
+                Location::Start => Range::Bounded { start: 0, length },
+                Location::End => Range::Suffix { length },
+            };
+            return Ok(Ok(Need { range, work: Work::Index }));
+        }
+        Ok(Ok(self.slab_need(object, bound).unwrap_or(Need { range: Range::All, work: Work::Object })))
+    }
+
+    /// Ranges of an uncompressed chunk that hold the wanted part, where that is clearly less than all of it.
+    fn slab_need(&self, object: &Object, bound: &Bound) -> Option<Need> {
+        let [Wanted { part, points: None }] = object.parts.as_slice() else { return None };
+        if !bound.is_raw() || self.target.is_variable() {
+            return None;
+        }
+        let part = bound.order().map_or_else(|| part.clone(), |o| part.permuted(o));
+        let ranges = raw_ranges(&part, bound.frame(), self.target.item() as u64)?;
+        let traits = self.array.store.traits();
+        let fetches = coalesce(&ranges, traits.gap);
+        let total: u64 = fetches.iter().map(|f| f.length).sum();
+        let all = bound.decoded().byte_len()? as u64;
+        // Over a network each range costs a round trip: only one that holds everything is worth it.
+        let most = if traits.local { RAW_RANGES } else { 1 };
+        if fetches.len() > most || total as f64 > all as f64 * RAW_SHARE {
+            return None;
+        }
+        let first = fetches.iter().map(|f| f.start).min()?;
+        let end = fetches.iter().map(|f| f.start + f.length).max()?;
+        let ranges = fetches.iter().map(|f| (f.start, f.length)).collect();
+        Some(Need { range: Range::Bounded { start: first, length: end - first }, work: Work::Slab { first, ranges } })
+    }
+
+    fn share(&self, object: &Object) -> f64 {
+        let wanted: f64 = object.parts.iter().map(|w| w.part.takes.iter().zip(&object.stored).map(|(t, &s)| {
+            let (low, high) = t.bounds().unwrap_or((0, 0));
+            (high - low + 1) as f64 / s.max(1) as f64
+        }).product::<f64>()).sum();
+        wanted.min(1.0)
+    }
+
+    /// Keeps an index that arrived.
+    pub fn index(&self, object: &Object, bound: &Bound, key: &str, bytes: &[u8], context: &mut Context) -> Result<Arc<Index>> {
+        let shard = bound.open_shard().ok_or_else(|| Error::new(Kind::Corrupt, "an index of something that is no shard"))?;
+        let index = Arc::new(shard.parse_index(bytes, context).map_err(|e| self.place_error(e.into(), object, key))?);
+        self.array.cache_index(key, &index);
+        Ok(index)
+    }
+
+    /// What is needed of a shard whose index is known.
+    pub fn with_index(&self, object: &Object, bound: &Bound, index: &Index) -> Vec<Need> {
+        let Some(shard) = bound.open_shard() else { return Vec::new() };
+        let traits = self.array.store.traits();
+        let (mut pieces, mut absent) = (Vec::new(), Vec::new());
+        for (w, wanted) in object.parts.iter().enumerate() {
+            let turned = bound.order().map(|o| wanted.part.permuted(o));
+            for (inner, part) in shard.pieces(turned.as_ref().unwrap_or(&wanted.part)) {
+                match index.entry(inner) {
+                    Some((offset, len)) => pieces.push(InnerPiece { inner, offset, len, part, wanted: w }),
+                    None => absent.push((part, w)),
+                }
+            }
+        }
+        let ranges: Vec<(u64, u64)> = pieces.iter().map(|p| (p.offset, p.len)).collect();
+        let mut pieces: Vec<Option<InnerPiece>> = pieces.into_iter().map(Some).collect();
+        let mut needs = Vec::new();
+        if !absent.is_empty() {
+            needs.push(Need { range: Range::Bounded { start: 0, length: 0 }, work: Work::Absent(absent) });
+        }
+        for fetch in coalesce(&ranges, traits.gap) {
+            let mut group: Vec<InnerPiece> = Vec::new();
+            let (mut start, mut end) = (0, 0);
+            let mut flush = |group: &mut Vec<InnerPiece>, start: u64, end: u64| {
+                if !group.is_empty() {
+                    let range = Range::Bounded { start, length: end - start };
+                    needs.push(Need { range, work: Work::Inner(std::mem::take(group)) });
+                }
+            };
+            for (i, offset) in fetch.serves {
+                let Some(piece) = pieces.get_mut(i).and_then(Option::take) else { continue };
+                let (from, to) = (fetch.start + offset, fetch.start + offset + piece.len);
+                if !group.is_empty() && traits.local && to.saturating_sub(start) > LOCAL_FETCH {
+                    flush(&mut group, start, end);
+                }
+                if group.is_empty() {
+                    (start, end) = (from, to);
+                }
+                end = end.max(to);
+                group.push(InnerPiece { offset: from - start, ..piece });
+            }
+            flush(&mut group, start, end);
+        }
+        needs
+    }
+
+    /// Decodes and places what arrived; `None`: the object is absent.
+    pub fn finish(&self, object: &Object, bound: &Bound, key: &str, work: &Work, bytes: Option<&[u8]>, context: &mut Context) -> Result<()> {
+        let result = match (work, bytes) {
+            (Work::Absent(parts), _) => self.fill_inner(object, bound, parts),
+            (_, None) => self.missing(object, key),
+            (Work::Object, Some(bytes)) => self.whole(object, bound, bytes, context),
+            (Work::Slab { first, .. }, Some(bytes)) => self.slab(object, bound, *first, bytes),
+            (Work::Inner(pieces), Some(bytes)) => self.inner(object, bound, pieces, bytes, context),
+            (Work::Index, Some(_)) => Ok(()),
+        };
+        result.map_err(|e| {
+            self.array.forget_index(key);
+            self.place_error(e, object, key)
+        })
+    }
+
+    /// Says where an error happened.
+    pub fn place_error(&self, error: Error, object: &Object, key: &str) -> Error {
+        error.at(|p| {
+            p.store = Some(self.array.store.describe());
+            p.node = Some(format!("/{}", self.array.path));
+            p.key = Some(key.to_string());
+            p.chunk = Some(object.chunk.to_vec());
+        })
+    }
+
+    #[allow(unsafe_code)]
+    fn whole(&self, object: &Object, bound: &Bound, bytes: &[u8], context: &mut Context) -> Result<()> {
+        for wanted in &object.parts {
+            self.with_target(wanted, |target| {
+                // SAFETY: the parts of a plan cover the output once; this part is this worker's.
+                unsafe { bound.place(bytes, &wanted.part, target, context) }.map_err(Error::from)
+            })?;
+        }
+        Ok(())
+    }
+
+    #[allow(unsafe_code)]
+    fn inner(&self, object: &Object, bound: &Bound, pieces: &[InnerPiece], bytes: &[u8], context: &mut Context) -> Result<()> {
+        let Some(shard) = bound.open_shard() else { return Ok(()) };
+        for piece in pieces {
+            let encoded = bytes.get(piece.offset as usize..(piece.offset + piece.len) as usize);
+            let encoded = encoded.ok_or_else(|| CodecFault::corrupt("sharding_indexed", format!("inner chunk {} is cut short", piece.inner)))?;
+            self.with_target(&object.parts[piece.wanted], |target| {
+                // SAFETY: as in `whole`; inner pieces of one part are disjoint.
+                unsafe { shard.inner().place(encoded, &piece.part, target, context) }.map_err(|e| inside(e, piece.inner).into())
+            })?;
+        }
+        Ok(())
+    }
+
+    #[allow(unsafe_code)]
+    fn fill_inner(&self, object: &Object, bound: &Bound, parts: &[(Part, usize)]) -> Result<()> {
+        let Some(shard) = bound.open_shard() else { return Ok(()) };
+        for (part, wanted) in parts {
+            // SAFETY: as in `inner`.
+            self.with_target(&object.parts[*wanted], |target| unsafe { shard.fill(part, target) }.map_err(Error::from))?;
+        }
+        Ok(())
+    }
+
+    #[allow(unsafe_code)]
+    fn missing(&self, object: &Object, key: &str) -> Result<()> {
+        if self.array.options.missing == Missing::Error {
+            return Err(Error::new(Kind::NotFound, format!("chunk {:?} is not stored", object.chunk.as_slice()))
+                .with_hint(format!("{key} is absent; without the option that asks for this error it reads as the fill value")));
+        }
+        for wanted in &object.parts {
+            // SAFETY: as in `whole`.
+            self.with_target(wanted, |target| match unsafe { target.fill(&wanted.part, self.array.fill.as_bytes()) } {
+                true => Ok(()),
+                false => Err(Error::new(Kind::OutOfRange, "a part reaches outside the output")),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// A window of an uncompressed chunk: rows are taken out of it as if the bytes before it were there.
+    #[allow(unsafe_code)]
+    fn slab(&self, object: &Object, bound: &Bound, first: u64, bytes: &[u8]) -> Result<()> {
+        let [Wanted { part, .. }] = object.parts.as_slice() else { return Ok(()) };
+        let part = bound.order().map_or_else(|| part.clone(), |o| part.permuted(o));
+        // SAFETY: as in `whole`.
+        let fits = unsafe { self.target.place_window(bytes, first as usize, bound.frame(), &part) };
+        fits.then_some(()).ok_or_else(|| Error::new(Kind::OutOfRange, "a part reaches outside its chunk"))
+    }
+
+    /// Gives the target of a wanted part: the output itself, or for points a box that is then picked from.
+    #[allow(unsafe_code)]
+    fn with_target(&self, wanted: &Wanted, place: impl FnOnce(&Target<'_>) -> Result<()>) -> Result<()> {
+        let Some(points) = &wanted.points else { return place(self.target) };
+        let item = self.target.item();
+        let mut buffer = vec![0u8; wanted.part.count() as usize * item];
+        let target = if self.target.is_variable() {
+            Target::variable(&mut buffer, self.array.fill.as_bytes())
+        } else {
+            Target::fixed(&mut buffer, item, true)
+        };
+        // Inner chunks of one box arrive together only because points are grouped by inner chunk.
+        place(&target)?;
+        let collected = target.into_collected();
+        if self.target.is_variable() {
+            buffer = self.target.collect(gingham_codec::place::resolve(&buffer, &collected));
+        }
+        for &(from, to) in points {
+            // SAFETY: every point has its own element of the output.
+            if let Some(out) = unsafe { self.target.slice(to * item, item) } {
+                out.copy_from_slice(&buffer[from * item..(from + 1) * item]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The byte ranges of a part of an uncompressed chunk, one for each run of rows that lie together; `None` where there are
+/// more than a few thousand (the whole chunk is then the better read).
+fn raw_ranges(part: &Part, shape: &[u64], item: u64) -> Option<Vec<(u64, u64)>> {
+    const MOST: usize = 4096;
+    let mut strides = vec![item; shape.len()];
+    for a in (0..shape.len().saturating_sub(1)).rev() {
+        strides[a] = strides[a + 1].checked_mul(shape[a + 1])?;
+    }
+    // From the last axis outwards: how far one run of bytes reaches, then every start of such a run.
+    let mut run = item;
+    let mut axis = shape.len();
+    while axis > 0 && run == strides[axis - 1] {
+        let (low, high) = part.takes[axis - 1].bounds()?;
+        if !matches!(part.takes[axis - 1], Take::Run { step: 1 | -1, .. }) && high > low {
+            break;
+        }
+        run = (high - low + 1) * strides[axis - 1];
+        axis -= 1;
+        if high - low + 1 != shape[axis] {
+            break;
+        }
+    }
+    let mut starts = vec![0u64];
+    for a in 0..shape.len() {
+        let at: Vec<u64> = match &part.takes[a] {
+            take if a >= axis => vec![take.bounds()?.0],
+            Take::Run { start, step, count, .. } => {
+                if starts.len().saturating_mul(*count as usize) > MOST {
+                    return None;
+                }
+                (0..*count as i64).map(|k| start.wrapping_add_signed(step * k)).collect()
+            }
+            Take::List(pairs) => pairs.iter().map(|p| p.0).collect(),
+        };
+        if starts.len().saturating_mul(at.len()) > MOST {
+            return None;
+        }
+        let stride = strides[a];
+        starts = starts.iter().flat_map(|s| at.iter().map(move |i| s + i * stride)).collect();
+    }
+    Some(starts.into_iter().map(|s| (s, run)).collect())
+}

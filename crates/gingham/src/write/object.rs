@@ -1,0 +1,332 @@
+//! Writing one stored object: gather its elements, encode them, put it.
+
+use std::borrow::Cow;
+
+use gingham_codec::chain::Bound;
+use gingham_codec::place::{Part, gather, gather_variable};
+use gingham_codec::shard::{BoundShard, Index};
+use gingham_codec::{CodecFault, Context};
+use gingham_core::dtype::{Elements, FillValue, Variable};
+use gingham_store::{Bytes, Condition, Range};
+use rayon::prelude::*;
+use smallvec::SmallVec;
+
+use crate::error::{Error, Kind, Result};
+use crate::read::plan::{Object, Plan, Wanted};
+use crate::{Array, Kind as ErrorKind};
+
+/// How often a change is tried again when others change the same object.
+const TRIES: usize = 100;
+
+/// Where the elements come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// Fixed-size elements, C order of the selection.
+    Fixed(&'a [u8]),
+    /// Variable-length elements, C order of the selection.
+    Variable(&'a Variable),
+    /// One element everywhere.
+    Value(&'a [u8]),
+}
+
+/// Writes object `i` of a plan.
+pub(crate) fn write(array: &Array, plan: &Plan, i: usize, source: Source<'_>) -> Result<()> {
+    let object = plan.object(i);
+    let key = plan.key(&object);
+    let writer = Writer { array, object: &object, key: &key, item: plan.item(), source };
+    writer.write().map_err(|e| {
+        array.inner().forget_index(&key);
+        e.at(|p| {
+            p.store = Some(array.store().describe());
+            p.node = Some(format!("/{}", array.path()));
+            p.key = Some(key.clone());
+            p.chunk = Some(object.chunk.to_vec());
+        })
+    })
+}
+
+struct Writer<'a> {
+    array: &'a Array,
+    object: &'a Object,
+    key: &'a str,
+    item: usize,
+    source: Source<'a>,
+}
+
+/// A part of a chunk, and the points that it stands for.
+struct Framed<'a> {
+    part: Part,
+    points: Option<&'a [(usize, usize)]>,
+}
+
+impl<'a> Framed<'a> {
+    /// The same part in the stored frame of its chunk.
+    fn turned(self, bound: &Bound) -> Framed<'a> {
+        match bound.order() {
+            Some(order) => Framed { part: self.part.permuted(order), ..self },
+            None => self,
+        }
+    }
+}
+
+impl Writer<'_> {
+    fn write(&self) -> Result<()> {
+        let inner = self.array.inner();
+        let bound = inner.bound(&self.object.stored)?;
+        if self.object.is_whole() {
+            let bytes = match bound.open_shard() {
+                Some(shard) => self.whole_shard(&bound, shard)?,
+                None => inner.with_context(|context| self.chunk(&bound, None, context))?,
+            };
+            return self.put(bytes, &Condition::Always);
+        }
+        // In this process one writer at a time; against others the put is conditional.
+        let _alone = inner.lock(self.key);
+        let conditional = inner.store.traits().conditional;
+        for _ in 0..TRIES {
+            let stat = inner.store.stat(self.key)?;
+            let old = if stat.is_some() { inner.store.get(self.key, Range::All)? } else { None };
+            let condition = match (&old, stat.and_then(|s| s.version)) {
+                (_, None) if old.is_some() => Condition::Always,
+                _ if !conditional => Condition::Always,
+                (None, _) => Condition::Absent,
+                (Some(_), Some(version)) => Condition::Version(version),
+                (Some(_), None) => Condition::Always,
+            };
+            let bytes = inner.with_context(|context| match bound.open_shard() {
+                Some(shard) => self.part_of_shard(&bound, shard, old.as_ref(), context),
+                None => self.chunk(&bound, old.as_ref(), context),
+            })?;
+            match self.put(bytes, &condition) {
+                Err(e) if matches!(e.kind(), Kind::Conflict | Kind::Exists) => continue,
+                other => return other,
+            }
+        }
+        Err(Error::new(ErrorKind::Conflict, format!("other writers changed this object {TRIES} times while it was being changed")))
+    }
+
+    fn put(&self, bytes: Option<Vec<u8>>, condition: &Condition) -> Result<()> {
+        let store = &self.array.inner().store;
+        match bytes {
+            Some(bytes) => store.put(self.key, Bytes::from(bytes), condition)?,
+            None => store.delete(self.key)?,
+        }
+        self.array.inner().forget_index(self.key);
+        Ok(())
+    }
+
+    fn keep_empty(&self) -> bool {
+        self.array.options().write_empty_chunks
+    }
+
+    /// The parts wanted, in the decoded frame.
+    fn framed(&self) -> Vec<Framed<'_>> {
+        self.object.parts.iter().map(|w: &Wanted| Framed { part: w.part.clone(), points: w.points.as_deref() }).collect()
+    }
+
+    /// A chunk that is encoded as one: everything that is not a shard of which single chunks can be replaced.
+    fn chunk(&self, bound: &Bound, old: Option<&Bytes>, context: &mut Context) -> Result<Option<Vec<u8>>> {
+        self.encode(bound, self.framed(), old.map(|b| &b[..]), context)
+    }
+
+    /// Decodes what is there, puts the new elements over it, and encodes. `parts` are in the decoded frame.
+    fn encode(&self, bound: &Bound, parts: Vec<Framed<'_>>, old: Option<&[u8]>, context: &mut Context) -> Result<Option<Vec<u8>>> {
+        let rep = bound.decoded();
+        let parts: Vec<Framed<'_>> = parts.into_iter().map(|f| f.turned(bound)).collect();
+        if rep.data_type.size().is_none() {
+            return self.encode_variable(bound, &parts, old, context);
+        }
+        let mut chunk = match old {
+            Some(bytes) => bound.decode_frame(bytes, context)?.into_owned(),
+            None => filled(&rep.fill, rep.count(), context),
+        };
+        for framed in &parts {
+            self.gather(framed, &mut chunk, bound.frame())?;
+        }
+        Ok(bound.encode_frame(Elements::Fixed(chunk), self.keep_empty(), context)?)
+    }
+
+    fn encode_variable(&self, bound: &Bound, parts: &[Framed<'_>], old: Option<&[u8]>, context: &mut Context) -> Result<Option<Vec<u8>>> {
+        let rep = bound.decoded();
+        let mut chunk: Vec<Vec<u8>> = match old {
+            Some(bytes) => match bound.decode_frame_elements(bytes, context)? {
+                Elements::Variable(v) => (0..v.len()).map(|i| v.get(i).to_vec()).collect(),
+                Elements::Fixed(_) => return Err(CodecFault::corrupt("chain", "fixed-size elements where variable ones are expected").into()),
+            },
+            None => vec![rep.fill.as_bytes().to_vec(); rep.count()],
+        };
+        for framed in parts {
+            self.gather_variable(framed, &mut chunk, bound.frame())?;
+        }
+        let mut out = Variable::new();
+        chunk.iter().for_each(|c| out.push(c));
+        Ok(bound.encode_frame(Elements::Variable(out), self.keep_empty(), context)?)
+    }
+
+    /// A shard all of which is new: its chunks are shared out among the workers.
+    fn whole_shard(&self, bound: &Bound, shard: &BoundShard) -> Result<Option<Vec<u8>>> {
+        let Some(framed) = self.framed().into_iter().next().map(|f| f.turned(bound)) else { return Ok(None) };
+        let mut encoded: Vec<Option<Vec<u8>>> = vec![None; shard.count()];
+        let pieces = shard.pieces(&framed.part);
+        let done: Vec<(usize, Option<Vec<u8>>)> = pieces
+            .into_par_iter()
+            .map(|(i, part)| {
+                let framed = Framed { part, points: None };
+                let bytes = self.array.inner().with_context(|context| self.encode(shard.inner(), vec![framed], None, context))?;
+                Ok((i, bytes))
+            })
+            .collect::<Result<_>>()?;
+        for (i, bytes) in done {
+            encoded[i] = bytes;
+        }
+        if !self.keep_empty() && encoded.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let assembled = self.array.inner().with_context(|context| shard.assemble(encoded.into_iter().map(|b| b.map(Cow::Owned)), context));
+        Ok(Some(assembled?))
+    }
+
+    /// A shard that changes in part: chunks that are not touched are carried over as they are stored.
+    fn part_of_shard(&self, bound: &Bound, shard: &BoundShard, old: Option<&Bytes>, context: &mut Context) -> Result<Option<Vec<u8>>> {
+        let index = old.map(|bytes| shard.index_of(bytes, context)).transpose()?;
+        let parts: Vec<Framed<'_>> = self.framed().into_iter().map(|f| f.turned(bound)).collect();
+        let mut touched: Vec<Vec<Framed<'_>>> = (0..shard.count()).map(|_| Vec::new()).collect();
+        for framed in &parts {
+            for (i, part) in shard.pieces(&framed.part) {
+                touched[i].push(Framed { part, points: framed.points });
+            }
+        }
+        let logical: SmallVec<[u64; 4]> = match bound.order() {
+            Some(order) => order.iter().map(|&a| self.object.logical[a]).collect(),
+            None => self.object.logical.iter().copied().collect(),
+        };
+        let mut encoded: Vec<Option<Cow<'_, [u8]>>> = Vec::with_capacity(shard.count());
+        for (i, framed) in touched.into_iter().enumerate() {
+            let stored = old_chunk(shard, old, index.as_ref(), i);
+            if framed.is_empty() {
+                encoded.push(stored?.map(Cow::Borrowed));
+                continue;
+            }
+            let whole = framed.len() == 1 && framed[0].points.is_none() && covers(&framed[0].part, shard, &logical, i);
+            let stored = if whole { None } else { stored? };
+            let bytes = self.encode(shard.inner(), framed, stored, context)?;
+            encoded.push(bytes.map(Cow::Owned));
+        }
+        if !self.keep_empty() && encoded.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        Ok(Some(shard.assemble(encoded, context)?))
+    }
+
+    fn gather(&self, framed: &Framed<'_>, chunk: &mut [u8], shape: &[u64]) -> Result<()> {
+        let item = self.item;
+        let fits = match (self.source, framed.points) {
+            (Source::Fixed(bytes), None) => gather(bytes, &framed.part, chunk, shape, item),
+            (Source::Value(value), points) => {
+                // One element, again and again: a source that does not move.
+                let still = Part { strides: framed.part.strides.iter().map(|_| 0).collect(), ..framed.part.clone() };
+                match points {
+                    None => gather(value, &still, chunk, shape, item),
+                    Some(points) => return self.points(framed, points, chunk, shape, |_| value),
+                }
+            }
+            (Source::Fixed(bytes), Some(points)) => {
+                return self.points(framed, points, chunk, shape, |i| &bytes[i * item..(i + 1) * item]);
+            }
+            (Source::Variable(_), _) => false,
+        };
+        fits.then_some(()).ok_or_else(outside)
+    }
+
+    /// Points: the box around them is taken out of the chunk, changed, and put back.
+    fn points<'v>(&self, framed: &Framed<'_>, points: &[(usize, usize)], chunk: &mut [u8], shape: &[u64], value: impl Fn(usize) -> &'v [u8]) -> Result<()> {
+        for &(at, i) in points {
+            let Some(offset) = self.offset(&framed.part, at, shape) else { continue };
+            let from = offset * self.item;
+            chunk.get_mut(from..from + self.item).ok_or_else(outside)?.copy_from_slice(value(i));
+        }
+        Ok(())
+    }
+
+    /// Where element `at` of a part's box lies in its chunk; `None` where this (inner) chunk does not hold it.
+    fn offset(&self, part: &Part, at: usize, shape: &[u64]) -> Option<usize> {
+        let mut offset = 0usize;
+        let mut rest = at * self.item;
+        let mut places: SmallVec<[(usize, usize); 4]> = part.strides.iter().copied().enumerate().map(|(a, s)| (s, a)).collect();
+        places.sort_by_key(|p| std::cmp::Reverse(p.0));
+        let mut index: SmallVec<[u64; 4]> = shape.iter().map(|_| 0).collect();
+        for (stride, a) in places {
+            let gingham_codec::place::Take::Run { start, count, dst, .. } = part.takes[a] else { return None };
+            // An axis of one element has its neighbour's stride: it takes nothing of the offset.
+            let along = if count == 1 || stride == 0 { dst as usize } else { rest / stride };
+            rest -= along * stride;
+            let k = (along as u64).checked_sub(dst).filter(|&k| k < count)?;
+            index[a] = start + k;
+        }
+        for (a, &len) in shape.iter().enumerate() {
+            offset = offset * len as usize + index[a] as usize;
+        }
+        Some(offset)
+    }
+
+    fn gather_variable(&self, framed: &Framed<'_>, chunk: &mut [Vec<u8>], shape: &[u64]) -> Result<()> {
+        let item = self.item;
+        let counted = |part: &Part| Part { strides: part.strides.iter().map(|s| s / item).collect(), ..part.clone() };
+        match (self.source, framed.points) {
+            (Source::Variable(values), None) => gather_variable(values, &counted(&framed.part), chunk, shape).then_some(()).ok_or_else(outside),
+            (Source::Value(value), None) => {
+                let mut one = Variable::new();
+                one.push(value);
+                let still = Part { strides: framed.part.strides.iter().map(|_| 0).collect(), ..framed.part.clone() };
+                gather_variable(&one, &still, chunk, shape).then_some(()).ok_or_else(outside)
+            }
+            (source, Some(points)) => {
+                for &(at, i) in points {
+                    let Some(offset) = self.offset(&framed.part, at, shape) else { continue };
+                    let value = match source {
+                        Source::Variable(values) => values.get(i),
+                        Source::Value(value) => value,
+                        Source::Fixed(_) => return Err(outside()),
+                    };
+                    *chunk.get_mut(offset).ok_or_else(outside)? = value.to_vec();
+                }
+                Ok(())
+            }
+            (Source::Fixed(_), _) => Err(outside()),
+        }
+    }
+}
+
+fn outside() -> Error {
+    Error::new(Kind::OutOfRange, "a part reaches outside its chunk or the given elements")
+}
+
+fn old_chunk<'a>(shard: &BoundShard, old: Option<&'a Bytes>, index: Option<&Index>, i: usize) -> Result<Option<&'a [u8]>> {
+    match (old, index) {
+        (Some(bytes), Some(index)) => Ok(shard.slice(bytes, index, i)?),
+        _ => Ok(None),
+    }
+}
+
+/// True where a part covers all of inner chunk `i` that lies in the array.
+fn covers(part: &Part, shard: &BoundShard, logical: &[u64], i: usize) -> bool {
+    let shape = &shard.inner().decoded().shape;
+    let mut rest = i as u64;
+    (0..shape.len()).rev().all(|a| {
+        let cell = rest % shard.counts()[a];
+        rest /= shard.counts()[a];
+        part.takes[a].covers(logical[a].saturating_sub(cell * shape[a]).min(shape[a]))
+    })
+}
+
+fn filled(fill: &FillValue, count: usize, context: &mut Context) -> Vec<u8> {
+    let mut chunk = context.take();
+    let unit = fill.as_bytes();
+    if unit.iter().all(|b| *b == unit[0]) {
+        chunk.resize(count * unit.len(), unit.first().copied().unwrap_or(0));
+    } else {
+        chunk.reserve(count * unit.len());
+        (0..count).for_each(|_| chunk.extend_from_slice(unit));
+    }
+    chunk
+}
