@@ -174,3 +174,91 @@ fn part(pick: &Pick, first: u64, n: u64) -> Index {
         Pick::List(list) => Index::List(list[first as usize..(first + n) as usize].iter().map(|&i| i as i64).collect()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// The flat indices that a selection picks, in C order of its result.
+    fn picked(grid: &Grid, selection: &Selection) -> Vec<u64> {
+        let shape = grid.shape();
+        let flat = |at: &[u64]| at.iter().zip(&shape).fold(0, |n, (&i, &l)| n * l + i);
+        match selection.resolve(grid, None).unwrap() {
+            Resolved::Product { picks, .. } => {
+                let mut all = vec![Vec::new()];
+                for pick in &picks {
+                    all = all.iter().flat_map(|a| (0..pick_len(pick)).map(|i| [a.as_slice(), &[pick_at(pick, i)]].concat())).collect();
+                }
+                all.iter().map(|a| flat(a)).collect()
+            }
+            Resolved::Points { coordinates, .. } => {
+                (0..coordinates[0].len()).map(|i| flat(&coordinates.iter().map(|c| c[i]).collect::<Vec<_>>())).collect()
+            }
+        }
+    }
+
+    fn check(grid: &Grid, text: &str, budget: u64) -> Vec<usize> {
+        let selection = Selection::parse(text).unwrap();
+        let resolved = selection.resolve(grid, None).unwrap();
+        let slabs: Vec<Slab> = Slabs::new(grid, &resolved, 1, budget).unwrap().collect();
+        let parts: Vec<u64> = slabs
+            .iter()
+            .flat_map(|s| {
+                let part = picked(grid, &s.selection);
+                assert_eq!(part.len(), s.count, "{text} {budget}");
+                part
+            })
+            .collect();
+        assert_eq!(parts, picked(grid, &selection), "{text} with a budget of {budget}");
+        slabs.iter().map(|s| s.count).collect()
+    }
+
+    #[test]
+    fn slabs_follow_each_other_in_c_order() {
+        let grid = Grid::regular(&[7, 5, 6], &[3, 2, 4]).unwrap();
+        for text in ["", "1:6", "::-1", "5:1:-2", "::2, ::-1", "3", ":, 2, :", "..., None, [5, 0, 5]", "[6, 0, 3], 1:4", "2:2", "::3, ::2, ::-3"] {
+            for budget in [1, 2, 7, 30, 31, 95, 1000] {
+                check(&grid, text, budget);
+            }
+        }
+    }
+
+    #[test]
+    fn slabs_end_where_chunks_end() {
+        let grid = Grid::regular(&[100, 10], &[8, 10]).unwrap();
+        // 25 rows fit; 24 is the last cut before.
+        assert_eq!(check(&grid, "", 250), [240, 240, 240, 240, 40]);
+        // From 3 on, the next cut within 25 rows is 24.
+        assert_eq!(check(&grid, "3:", 250), [210, 240, 240, 240, 40]);
+        // A chunk is longer than the budget, but not by much: it is taken whole.
+        assert_eq!(check(&grid, ":16", 50), [80, 80]);
+        // Far too long: cut where it must be.
+        assert_eq!(check(&grid, ":8", 10), [10; 8]);
+        // Backwards, cuts are at the chunks' ends: 99..96, then whole chunks.
+        assert_eq!(check(&grid, "::-1", 250), [200, 240, 240, 240, 80]);
+    }
+
+    #[test]
+    fn scalars_points_and_nothing() {
+        let scalar = Grid::regular(&[], &[]).unwrap();
+        assert_eq!(check(&scalar, "", 1), [1]);
+        let grid = Grid::regular(&[10], &[4]).unwrap();
+        assert_eq!(check(&grid, "3:3", 1), []);
+        let points = Selection::Points { coordinates: vec![vec![9, 0, 5]], shape: [3].into_iter().collect() };
+        let resolved = points.resolve(&grid, None).unwrap();
+        let counts: Vec<usize> = Slabs::new(&grid, &resolved, 1, 2).unwrap().map(|s| s.count).collect();
+        assert_eq!(counts, [2, 1]);
+    }
+
+    #[test]
+    fn a_monstrous_array_is_walked_lazily() {
+        let grid = Grid::regular(&[1 << 40, 1 << 20], &[1 << 20, 1 << 20]).unwrap();
+        let resolved = Selection::All.resolve(&grid, None).unwrap();
+        let mut slabs = Slabs::new(&grid, &resolved, 8, BUDGET).unwrap();
+        assert_eq!(slabs.next().unwrap().count, 16 << 20);
+        let huge = Grid::regular(&[1 << 60, 1 << 60], &[1, 1]).unwrap();
+        let resolved = Selection::All.resolve(&huge, None).unwrap();
+        assert!(Slabs::new(&huge, &resolved, 8, BUDGET).unwrap_err().what().contains("2^64"));
+    }
+}
