@@ -13,6 +13,7 @@
 
 use std::cmp::Reverse;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use gingham_core::dtype::Variable;
 use smallvec::SmallVec;
@@ -139,7 +140,7 @@ pub struct Target<'a> {
     len: usize,
     item: usize,
     collector: Option<Mutex<Vec<Variable>>>,
-    zeroed: bool,
+    zeroed: AtomicBool,
     _buffer: std::marker::PhantomData<&'a mut [u8]>,
 }
 
@@ -153,7 +154,12 @@ unsafe impl Sync for Target<'_> {}
 impl<'a> Target<'a> {
     /// A buffer of fixed-size elements. `zeroed`: it holds zeros already, so a fill of zeros need not be written.
     pub fn fixed(buffer: &'a mut [u8], item: usize, zeroed: bool) -> Self {
+        let zeroed = AtomicBool::new(zeroed);
         Target { pointer: buffer.as_mut_ptr(), len: buffer.len(), item, collector: None, zeroed, _buffer: std::marker::PhantomData }
+    }
+    /// Parts of it are about to be written once more: from now on a fill of zeros is written too.
+    pub fn reuse(&self) {
+        self.zeroed.store(false, Relaxed);
     }
     /// Handles of variable-length elements, eight bytes each; element 0 of collector entry 0 is the fill value.
     pub fn variable(handles: &'a mut [u8], fill: &[u8]) -> Self {
@@ -230,8 +236,10 @@ impl<'a> Target<'a> {
     /// No other thread may touch the part's elements of the output meanwhile.
     #[allow(unsafe_code)]
     pub unsafe fn fill(&self, part: &Part, fill: &[u8]) -> bool {
-        if self.is_variable() || (self.zeroed && fill.iter().all(|&b| b == 0)) {
-            return true; // handles are zero: the fill element
+        // A handle of zeros is the fill element.
+        let fill = if self.is_variable() { &[0; HANDLE] } else { fill };
+        if self.zeroed.load(Relaxed) && fill.iter().all(|&b| b == 0) {
+            return true;
         }
         let mut walks = walks(part, &vec![0; part.takes.len()], self.item);
         // One row of fill values is the source of every row: the source does not move along outer axes.

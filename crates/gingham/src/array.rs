@@ -68,19 +68,25 @@ pub(crate) struct Inner {
 /// What is known of a shard before its index is read.
 pub(crate) enum Known {
     /// The index, and the version that it belongs to.
-    Index(Arc<Index>, Option<String>),
+    Index(Versioned),
     /// The version that it has now, where the store tells.
     Version(Option<String>),
     /// The store has no such object.
     Absent,
 }
 
+/// A shard's index and the version of the shard that it belongs to, where the store tells.
+pub(crate) type Versioned = (Arc<Index>, Option<String>);
+
+/// A stored object: its key relative to the array, its grid index where it is one of the grid's, and its size in bytes.
+pub type Stored = (String, Option<Vec<u64>>, u64);
+
 /// What stays when the shape or the attributes change.
 #[derive(Debug, Default)]
 struct Caches {
     bounds: RwLock<HashMap<Shape, Arc<Bound>>>,
     contexts: Mutex<Vec<Context>>,
-    indexes: Mutex<HashMap<String, (Arc<Index>, Option<String>)>>,
+    indexes: Mutex<HashMap<String, Versioned>>,
     locks: [Mutex<()>; 32],
 }
 
@@ -113,7 +119,10 @@ impl Inner {
             return Err(Error::new(Kind::Unsupported, format!("a chunk of shape {shape:?} decodes to more than {most} bytes")));
         }
         if let Some(len) = bound.open_shard().map(|s| s.index_len() as u64).filter(|&len| len > most) {
-            return Err(Error::new(Kind::Unsupported, format!("the index of a shard of shape {shape:?} takes {len} bytes, more than {most}")));
+            return Err(Error::new(
+                Kind::Unsupported,
+                format!("the index of a shard of shape {shape:?} takes {len} bytes, more than {most}"),
+            ));
         }
         let mut bounds = self.caches.bounds.write().unwrap_or_else(|e| e.into_inner());
         if bounds.len() >= BOUND_SHAPES {
@@ -147,11 +156,11 @@ impl Inner {
     pub fn known_index(&self, key: &str) -> Result<Known> {
         let cached = self.caches.indexes.lock().unwrap_or_else(|e| e.into_inner()).get(key).cloned();
         if !self.store.traits().local {
-            return Ok(cached.map_or(Known::Version(None), |(index, _)| Known::Index(index, None)));
+            return Ok(cached.map_or(Known::Version(None), |(index, _)| Known::Index((index, None))));
         }
         let Some(stat) = self.store.stat(key)? else { return Ok(Known::Absent) };
         Ok(match cached {
-            Some((index, version)) if version == stat.version => Known::Index(index, version),
+            Some((index, version)) if version == stat.version => Known::Index((index, version)),
             _ => Known::Version(stat.version),
         })
     }
@@ -252,7 +261,7 @@ impl Array {
     }
     /// The shape of the chunks inside a shard (of the innermost sharding), where the array is sharded; in the array's axes.
     pub fn inner_chunk_shape(&self) -> Option<Vec<u64>> {
-        innermost(self.inner.meta.codecs(), None, self.grid().ndim()).map(|s| s.to_vec())
+        innermost(self.inner.meta.codecs(), None).map(|s| s.to_vec())
     }
     /// The options it was opened with.
     pub fn options(&self) -> &Options {
@@ -295,7 +304,10 @@ impl Array {
         let item = self.fixed_item()?;
         let expected = resolved.count().and_then(|n| n.checked_mul(item as u64));
         if expected != Some(out.len() as u64) {
-            return Err(Error::new(Kind::Invalid, format!("the buffer holds {} bytes, the selection takes {}", out.len(), expected.unwrap_or(u64::MAX))));
+            return Err(Error::new(
+                Kind::Invalid,
+                format!("the buffer holds {} bytes, the selection takes {}", out.len(), expected.unwrap_or(u64::MAX)),
+            ));
         }
         self.inner.chain()?;
         let plan = self.inner.plan(&resolved)?;
@@ -305,7 +317,8 @@ impl Array {
     pub(crate) fn fixed_item(&self) -> Result<usize> {
         self.inner.chain()?;
         self.data_type().size().ok_or_else(|| {
-            Error::new(Kind::Invalid, format!("elements of type {} vary in length", self.data_type())).with_hint("use read_elements and write_elements")
+            Error::new(Kind::Invalid, format!("elements of type {} vary in length", self.data_type()))
+                .with_hint("use read_elements and write_elements")
         })
     }
 
@@ -366,7 +379,8 @@ impl Array {
 
     /// This array with another document (a new shape, say), not written yet.
     pub(crate) fn with_meta(&self, meta: meta::Array) -> Array {
-        let inner = Inner::new(self.inner.store.clone(), self.inner.path.clone(), meta, self.inner.options.clone(), self.inner.caches.clone());
+        let inner =
+            Inner::new(self.inner.store.clone(), self.inner.path.clone(), meta, self.inner.options.clone(), self.inner.caches.clone());
         Array { inner: Arc::new(inner) }
     }
 
@@ -380,7 +394,7 @@ impl Array {
     }
 
     /// The stored objects of this array: key (relative to the array), grid index where it is one of the grid's, size in bytes.
-    pub fn stored(&self) -> Result<Vec<(String, Option<Vec<u64>>, u64)>> {
+    pub fn stored(&self) -> Result<Vec<Stored>> {
         let prefix = if self.inner.path.is_empty() { String::new() } else { format!("{}/", self.inner.path) };
         let keys = self.inner.store.list(&self.inner.path)?;
         let relative = keys.into_iter().filter_map(|(key, size)| key.strip_prefix(&prefix).map(|k| (k.to_string(), size)));
@@ -438,7 +452,10 @@ impl Inner {
         if let (Format::V2, Some(separator)) = (meta.format(), options.separator) {
             keys = gingham_core::key::KeyEncoding::V2 { separator };
         }
-        let raw = matches!(meta.codecs().iter().filter(|c| !matches!(c, Codec::Transpose { .. })).collect::<Vec<_>>().as_slice(), [Codec::Bytes(_)]);
+        let raw = matches!(
+            meta.codecs().iter().filter(|c| !matches!(c, Codec::Transpose { .. })).collect::<Vec<_>>().as_slice(),
+            [Codec::Bytes(_)]
+        );
         let item = meta.data_type().size().unwrap_or(HANDLE) as u64;
         let layout = Arc::new(Layout { prefix: path.clone(), keys, inner: inner_shape.clone(), item, raw });
         Inner { store, path, meta, options, fill, inner_shape, layout, chain: OnceLock::new(), pool: OnceLock::new(), caches }
@@ -460,10 +477,10 @@ fn open_inner(codecs: &[Codec], ndim: usize) -> Option<Shape> {
 }
 
 /// The chunk shape of the innermost sharding, in the array's axes.
-fn innermost(codecs: &[Codec], found: Option<Shape>, ndim: usize) -> Option<Shape> {
+fn innermost(codecs: &[Codec], found: Option<Shape>) -> Option<Shape> {
     let Some(at) = codecs.iter().position(|c| matches!(c, Codec::Sharding(_))) else { return found };
     let Codec::Sharding(sharding) = &codecs[at] else { return found };
-    let mut shape = innermost(&sharding.codecs, Some(sharding.chunk_shape.clone()), ndim)?;
+    let mut shape = innermost(&sharding.codecs, Some(sharding.chunk_shape.clone()))?;
     for codec in codecs[..at].iter().rev() {
         if let Codec::Transpose { order } = codec {
             shape = untransposed(&shape, order)?;

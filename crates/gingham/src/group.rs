@@ -65,7 +65,15 @@ impl Group {
         Ok(Group::from_meta(store, &at, meta, &Options::default()))
     }
     pub(crate) fn from_meta(store: &Store, path: &NodePath, meta: meta::Group, options: &Options) -> Group {
-        Group { store: store.clone(), path: path.clone(), meta, options: options.clone(), warnings: Vec::new(), implicit: false, block: None }
+        Group {
+            store: store.clone(),
+            path: path.clone(),
+            meta,
+            options: options.clone(),
+            warnings: Vec::new(),
+            implicit: false,
+            block: None,
+        }
     }
     /// A folder that holds nodes but no document.
     pub(crate) fn implicit(store: &Store, at: &NodePath, options: &Options) -> Result<Option<Group>> {
@@ -166,7 +174,11 @@ impl Group {
         }
         let mut entries: Vec<Entry> = found
             .into_iter()
-            .map(|(relative, node)| Entry { path: NodePath::parse(&format!("{}/{relative}", self.path.as_str())).unwrap_or_default().as_str().into(), relative, node })
+            .map(|(relative, node)| Entry {
+                path: NodePath::parse(&format!("{}/{relative}", self.path.as_str())).unwrap_or_default().as_str().into(),
+                relative,
+                node,
+            })
             .collect();
         entries.sort_by(|a, b| a.relative.split('/').cmp(b.relative.split('/')));
         Ok(entries)
@@ -308,9 +320,12 @@ fn zmetadata(store: &Store, at: &NodePath) -> Result<Option<meta::Consolidated>>
     meta::Consolidated::from_zmetadata(&bytes).map(Some).map_err(|e| located(e.into(), store, at))
 }
 
-fn get_all(store: &Store, keys: Vec<String>) -> Vec<Result<Option<Vec<u8>>>> {
+/// An object, where there is one.
+type Document = Result<Option<Vec<u8>>>;
+
+fn get_all(store: &Store, keys: Vec<String>) -> Vec<Document> {
     let requests: Vec<Request> = keys.into_iter().map(|key| Request { key, range: Range::All }).collect();
-    let out: Vec<Mutex<Option<Result<Option<Vec<u8>>>>>> = requests.iter().map(|_| Mutex::new(None)).collect();
+    let out: Vec<Mutex<Option<Document>>> = requests.iter().map(|_| Mutex::new(None)).collect();
     store.get_many(&requests, &|i, got| {
         if let Some(slot) = out.get(i) {
             *slot.lock().unwrap_or_else(|e| e.into_inner()) = Some(got.map(|b| b.map(|b| b.to_vec())).map_err(Error::from));
@@ -371,8 +386,12 @@ pub(crate) fn refresh_consolidated(store: &Store, path: &str, node: &meta::Node)
             }
         };
         if has_block && store.traits().lists {
-            Group::open_with(store, parent.as_str(), &Options { format: Some(node.format()), consolidated: Consolidated::Never, ..Options::default() })?
-                .consolidate()?;
+            Group::open_with(
+                store,
+                parent.as_str(),
+                &Options { format: Some(node.format()), consolidated: Consolidated::Never, ..Options::default() },
+            )?
+            .consolidate()?;
         }
     }
     Ok(())

@@ -22,7 +22,7 @@ mod options;
 pub mod read;
 pub mod write;
 
-pub use array::Array;
+pub use array::{Array, Stored};
 pub use create::NewArray;
 pub use element::Element;
 pub use error::{Error, Kind, Place, Result};

@@ -10,8 +10,9 @@ use crate::options::Consolidated;
 use crate::{Array, Group, Options};
 
 /// A node that is open.
+// A hierarchy is walked once and has some hundreds of nodes: a box for each would save nothing that shows.
 #[derive(Debug, Clone)]
-#[allow(missing_docs)]
+#[allow(missing_docs, clippy::large_enum_variant)]
 pub enum Node {
     Array(Array),
     Group(Group),
@@ -59,11 +60,12 @@ fn nothing(store: &Store, at: &NodePath, options: &Options) -> Error {
         Some(Format::V3) => "zarr.json",
         Some(Format::V2) => ".zarray and .zgroup",
     };
-    Error::new(Kind::NotFound, "there is no Zarr array or group here").at(|p| {
-        p.store = Some(store.describe());
-        p.node = Some(at.to_string());
-    })
-    .with_hint(format!("looked for {names}"))
+    Error::new(Kind::NotFound, "there is no Zarr array or group here")
+        .at(|p| {
+            p.store = Some(store.describe());
+            p.node = Some(at.to_string());
+        })
+        .with_hint(format!("looked for {names}"))
 }
 
 /// The node's document, where it has one.

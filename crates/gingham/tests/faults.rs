@@ -4,8 +4,8 @@
 mod common;
 
 use common::*;
-use gingham::store::wrap::{Call, Fault, Injected};
 use gingham::store::StoreErrorKind;
+use gingham::store::wrap::{Call, Fault, Injected};
 use gingham::{Array, Elements, Error, FillValue, Group, Kind, Options, Selection, Store};
 
 /// Chains of all ways in which a chunk is fetched.
@@ -241,7 +241,11 @@ fn headers_that_claim_a_terabyte() {
         let error = array.read_elements(select("0, 0")).unwrap_err();
         assert_eq!(error.kind(), Kind::Corrupt, "{compressor}: {error}");
         // Elements that vary in length declare nothing: what comes is bounded all the same.
-        let strings = v2(&store, "s", json!({"shape": [4], "chunks": [4], "dtype": "|O", "fill_value": "", "filters": [{"id": "vlen-utf8"}], "compressor": compressor}));
+        let strings = v2(
+            &store,
+            "s",
+            json!({"shape": [4], "chunks": [4], "dtype": "|O", "fill_value": "", "filters": [{"id": "vlen-utf8"}], "compressor": compressor}),
+        );
         put(&store, "s/0", &object);
         assert!(strings.read_elements(()).is_err(), "{compressor}");
     }
@@ -325,6 +329,10 @@ fn a_write_that_fails_is_told_and_leaves_the_old_object() {
         assert_eq!(all(&Array::open(&store, "a").unwrap()), count_up(16));
         let mut array = Array::open(&bad, "a").unwrap();
         assert!(array.append(0, &[1, 4], &Elements::Fixed(vec![1; 4])).is_err());
-        assert_eq!((array.shape(), Array::open(&store, "a").unwrap().shape()), (vec![4, 4], vec![4, 4]), "an append that fails changes no shape");
+        assert_eq!(
+            (array.shape(), Array::open(&store, "a").unwrap().shape()),
+            (vec![4, 4], vec![4, 4]),
+            "an append that fails changes no shape"
+        );
     }
 }

@@ -27,12 +27,9 @@ fn three_ways(shape: &[u64], chunk: &[u64], inner: &[u64], data_type: &str, data
 fn xr_8252_negative_steps() {
     let data = elements::<4>(0..10);
     three_ways(&[10], &[4], &[2], "int32", &data, |array| {
-        for (text, expected) in [
-            ("::-1", (0..10).rev().collect::<Vec<i64>>()),
-            ("7:2:-2", vec![7, 5, 3]),
-            ("::-3", vec![9, 6, 3, 0]),
-            ("2:7:-1", vec![]),
-        ] {
+        for (text, expected) in
+            [("::-1", (0..10).rev().collect::<Vec<i64>>()), ("7:2:-2", vec![7, 5, 3]), ("::-3", vec![9, 6, 3, 0]), ("2:7:-1", vec![])]
+        {
             let (shape, bytes) = read(array, text);
             assert_eq!((shape, numbers::<4>(&bytes)), (vec![expected.len() as u64], expected), "{text}");
         }
@@ -73,7 +70,11 @@ fn zp_1977_zero_length_axes() {
     let arrays = [
         v3(&store, "v3", json!({"shape": [3, 0], "chunk_grid": regular(&[2, 1]), "data_type": "float64", "fill_value": 0.0})),
         v2(&store, "v2", json!({"shape": [3, 0], "chunks": [3, 1], "dtype": "<f8", "fill_value": 0.0})),
-        v3(&store, "s", json!({"shape": [3, 0], "chunk_grid": regular(&[2, 2]), "data_type": "float64", "fill_value": 0.0, "codecs": [plain_shard(&[1, 2])]})),
+        v3(
+            &store,
+            "s",
+            json!({"shape": [3, 0], "chunk_grid": regular(&[2, 2]), "data_type": "float64", "fill_value": 0.0, "codecs": [plain_shard(&[1, 2])]}),
+        ),
         v3(&store, "r", json!({"shape": [3, 0], "chunk_grid": rectilinear(json!([[1, 2], 4])), "data_type": "float64", "fill_value": 0.0})),
     ];
     for mut array in arrays {
@@ -131,7 +132,8 @@ fn zp_2849_what_lies_in_the_overhang_is_cleared_when_the_array_grows() {
         array.write_bytes((), &elements::<8>([1, 2, 3, 4, 5, 99, 99, 99])).unwrap();
         let document = v3_document(json!({"shape": [5], "chunk_grid": regular(&[4]), "data_type": "int64", "codecs": codecs}));
         put(&store, &format!("{path}/zarr.json"), document.to_string());
-        let mut array = Array::open(&store, path).map(|a| std::mem::replace(&mut array, a)).and_then(|_| Array::open(&store, path)).unwrap();
+        let mut array =
+            Array::open(&store, path).map(|a| std::mem::replace(&mut array, a)).and_then(|_| Array::open(&store, path)).unwrap();
         array.resize(&[9]).unwrap();
         assert_eq!(numbers::<8>(&all(&array)), [1, 2, 3, 4, 5, 0, 0, 0, 0], "{path}");
         array.resize(&[3]).unwrap();

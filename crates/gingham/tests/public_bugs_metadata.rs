@@ -70,7 +70,8 @@ fn vz_1069_and_zp_2029_spellings_of_the_key_encoding() {
             put(&store, &format!("a/{key}"), [i as u8 + 1]);
         }
         assert_eq!(all(&array), [1, 2, 3, 4], "{encoding}");
-        let stored: Vec<String> = array.stored().unwrap().into_iter().filter(|(_, chunk, _)| chunk.is_some()).map(|(key, ..)| key).collect();
+        let stored: Vec<String> =
+            array.stored().unwrap().into_iter().filter(|(_, chunk, _)| chunk.is_some()).map(|(key, ..)| key).collect();
         assert_eq!(stored, keys, "{encoding}");
     }
 }
@@ -78,7 +79,8 @@ fn vz_1069_and_zp_2029_spellings_of_the_key_encoding() {
 #[test]
 fn vz_834_scalars() {
     let store = memory();
-    let v3_scalar = |encoding: Value| json!({"shape": [], "chunk_grid": regular(&[]), "data_type": "int64", "chunk_key_encoding": encoding});
+    let v3_scalar =
+        |encoding: Value| json!({"shape": [], "chunk_grid": regular(&[]), "data_type": "int64", "chunk_key_encoding": encoding});
     let arrays = [
         (v2(&store, "a", json!({"shape": [], "chunks": [], "dtype": "<i8"})), "a/0"),
         (v3(&store, "b", v3_scalar(json!({"name": "default"}))), "b/c"),
@@ -99,7 +101,10 @@ fn vz_834_scalars() {
 #[test]
 fn xr_10064_the_fill_that_was_asked_for() {
     let store = memory();
-    let new = NewArray { fill_value: Some(FillValue::new(f32::NAN.to_le_bytes())), ..NewArray::new(DataType::Float(Float::F32), Grid::regular(&[4, 3], &[2, 3]).unwrap()) };
+    let new = NewArray {
+        fill_value: Some(FillValue::new(f32::NAN.to_le_bytes())),
+        ..NewArray::new(DataType::Float(Float::F32), Grid::regular(&[4, 3], &[2, 3]).unwrap())
+    };
     let array = Array::create(&store, "a", new).unwrap();
     array.write(select("0:2"), &ndarray::Array2::from_elem((2, 3), 1f32)).unwrap();
     assert_eq!(document(&store, "a/zarr.json")["fill_value"], "NaN");
@@ -288,8 +293,13 @@ fn zp_3954_a_group_without_members_in_a_block() {
 
 #[test]
 fn zrs_cmnull_blocks_that_are_null_or_of_another_kind() {
-    let group = |block: Value| json!({"zarr_format": 3, "node_type": "group", "attributes": {}, "consolidated_metadata": block}).to_string();
-    for block in [Value::Null, json!({"kind": "inline", "must_understand": false, "metadata": {}}), json!({"kind": "other", "must_understand": false})] {
+    let group =
+        |block: Value| json!({"zarr_format": 3, "node_type": "group", "attributes": {}, "consolidated_metadata": block}).to_string();
+    for block in [
+        Value::Null,
+        json!({"kind": "inline", "must_understand": false, "metadata": {}}),
+        json!({"kind": "other", "must_understand": false}),
+    ] {
         let store = memory();
         put(&store, "zarr.json", group(block.clone()));
         v3(&store, "a", json!({}));
@@ -316,7 +326,9 @@ fn zrs_bool_and_zrs_filters_as_they_are_read() {
 #[test]
 fn ic_2078_a_grid_that_is_not_known_is_never_ignored() {
     let store = memory();
-    for (grid, name) in [(json!({"name": "rectangular", "configuration": {}}), "rectangular"), (json!({"name": "foo", "must_understand": false}), "foo")] {
+    for (grid, name) in
+        [(json!({"name": "rectangular", "configuration": {}}), "rectangular"), (json!({"name": "foo", "must_understand": false}), "foo")]
+    {
         put(&store, "a/zarr.json", v3_document(json!({"chunk_grid": grid})).to_string());
         let error = Array::open(&store, "a").and_then(|a| a.read_elements(())).unwrap_err();
         assert!(error.to_string().contains(name), "{error}");

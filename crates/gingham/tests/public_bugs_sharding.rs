@@ -18,7 +18,8 @@ fn entries(shard: &[u8], count: usize, tail: usize) -> Vec<(u64, u64)> {
 #[test]
 fn insb_56_the_stored_object_is_the_shard() {
     let store = memory();
-    let array = v3(&store, "a", json!({"shape": [10, 12], "chunk_grid": regular(&[6, 8]), "data_type": "int16", "codecs": [plain_shard(&[3, 4])]}));
+    let array =
+        v3(&store, "a", json!({"shape": [10, 12], "chunk_grid": regular(&[6, 8]), "data_type": "int16", "codecs": [plain_shard(&[3, 4])]}));
     let data = elements::<2>(1..121);
     array.write_bytes((), &data).unwrap();
     let stored: Vec<String> = array.stored().unwrap().into_iter().map(|(key, ..)| key).collect();
@@ -64,7 +65,8 @@ fn zita_427_transpose_inside_a_shard() {
     for (inner, order) in [([2, 2, 2], [2, 1, 0]), ([2, 4, 1], [1, 2, 0]), ([1, 2, 4], [2, 0, 1])] {
         let store = memory();
         let sharding = shard(&inner, json!([transpose(&order), little(), "zstd"]), json!([little(), "crc32c"]), "end");
-        let array = v3(&store, "a", json!({"shape": [4, 4, 4], "chunk_grid": regular(&[4, 4, 4]), "data_type": "uint16", "codecs": [sharding]}));
+        let array =
+            v3(&store, "a", json!({"shape": [4, 4, 4], "chunk_grid": regular(&[4, 4, 4]), "data_type": "uint16", "codecs": [sharding]}));
         array.write_bytes((), &elements::<2>(0..64)).unwrap();
         assert_eq!(numbers::<2>(&all(&array)), (0..64).collect::<Vec<_>>());
         assert_eq!(numbers::<2>(&read(&array, "1, :, 3").1), [19, 23, 27, 31]);
@@ -104,7 +106,10 @@ fn zp_2030_index_codecs_that_compress_are_refused() {
     let document = v3_document(json!({"shape": [8, 8], "chunk_grid": regular(&[8, 8]), "data_type": "uint16", "codecs": [sharding]}));
     put(&store, "a/zarr.json", document.to_string());
     let error = Array::open(&store, "a").and_then(|a| a.read_elements(())).unwrap_err();
-    assert!(error.to_string().contains("gzip") || error.place().pointer.as_deref().is_some_and(|p| p.contains("index_codecs")), "{error:?}");
+    assert!(
+        error.to_string().contains("gzip") || error.place().pointer.as_deref().is_some_and(|p| p.contains("index_codecs")),
+        "{error:?}"
+    );
 }
 
 #[test]
@@ -158,7 +163,11 @@ fn zp_3655_shards_in_shards() {
 fn zp_4202_codecs_around_a_shard() {
     let store = memory();
     let zipped = v3(&store, "z", json!({"chunk_grid": regular(&[4, 4]), "codecs": [plain_shard(&[2, 2]), gzip()]}));
-    let turned = v3(&store, "t", json!({"chunk_grid": regular(&[4, 4]), "codecs": [{"name": "transpose", "configuration": {"order": [1, 0]}}, plain_shard(&[2, 2])]}));
+    let turned = v3(
+        &store,
+        "t",
+        json!({"chunk_grid": regular(&[4, 4]), "codecs": [{"name": "transpose", "configuration": {"order": [1, 0]}}, plain_shard(&[2, 2])]}),
+    );
     for array in [zipped, turned] {
         array.write_bytes((), &count_up(16)).unwrap();
         assert_eq!(read(&array, "1:3, 1:3").1, [5, 6, 9, 10]);
@@ -294,7 +303,11 @@ fn zx_spec_sums_of_edges_below_at_and_above_the_length() {
         assert_eq!(all(&array), count_up(6), "{path}");
     }
     // Run counts and edges of 2^63 are never expanded.
-    for edges in [json!([[[2, 9_223_372_036_854_775_807u64]]]), json!([[[9_223_372_036_854_775_807u64, 2]]]), json!([[2, 9_223_372_036_854_775_807u64]])] {
+    for edges in [
+        json!([[[2, 9_223_372_036_854_775_807u64]]]),
+        json!([[[9_223_372_036_854_775_807u64, 2]]]),
+        json!([[2, 9_223_372_036_854_775_807u64]]),
+    ] {
         if let Ok(array) = open("giant", edges.clone()) {
             let read = array.read_elements(());
             assert!(read.is_err() || read.unwrap().1 == Elements::Fixed(vec![0; 6]), "{edges}");

@@ -31,7 +31,8 @@ fn xr_8882_appends_whose_cuts_are_others_than_the_chunks() {
     for chunk in [[5u64, 5, 1], [10, 10, 4]] {
         let store = memory();
         let one = 1f64.to_le_bytes();
-        let mut array = v3(&store, "a", json!({"shape": [10, 10, 0], "chunk_grid": regular(&chunk), "data_type": "float64", "fill_value": 0.0}));
+        let mut array =
+            v3(&store, "a", json!({"shape": [10, 10, 0], "chunk_grid": regular(&chunk), "data_type": "float64", "fill_value": 0.0}));
         for t in 0..4 {
             array.append(2, &[10, 10, 1], &Elements::Fixed(vec![0; 800])).unwrap();
             let array = &array;
@@ -253,7 +254,8 @@ fn zp_1279_order_f_with_and_without_a_compressor() {
     let data = elements::<2>(0..120);
     for compressor in [Value::Null, json!({"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1})] {
         let store = memory();
-        let array = v2(&store, "a", json!({"shape": [3, 5, 4, 2], "chunks": [3, 3, 3, 2], "dtype": "<u2", "order": "F", "compressor": compressor}));
+        let array =
+            v2(&store, "a", json!({"shape": [3, 5, 4, 2], "chunks": [3, 3, 3, 2], "dtype": "<u2", "order": "F", "compressor": compressor}));
         array.write_bytes((), &data).unwrap();
         let array = Array::open(&store, "a").unwrap();
         assert_eq!(all(&array), data);
@@ -274,8 +276,7 @@ fn zp_2501_values_that_do_not_lie_in_one_piece() {
     let array = v2(&store, "a", json!({"shape": [10, 8], "chunks": [3, 3], "dtype": "<f8", "fill_value": 0.0}));
     let values = ndarray::Array2::from_shape_fn((10, 8), |(y, x)| (y * 8 + x) as f64 + 1.0);
     array.write(select("6:9, 3:6"), &values.slice(ndarray::s![6..9, 3..6])).unwrap();
-    array.write(select("0:2, 0:3"), &values.t().slice(ndarray::s![..2;-1, 9..6;-1])).unwrap_err();
-    array.write(select("0:2, 0:3"), &values.t().slice(ndarray::s![..2, 9..6])).unwrap_err();
+    array.write(select("0:2, 0:3"), &values.t().slice(ndarray::s![..3, ..2])).unwrap_err();
     array.write(select("0:8, 7"), &values.slice(ndarray::s![..8;-1, 7])).unwrap();
     let got: ndarray::Array2<f64> = array.read(()).unwrap();
     for ((y, x), v) in got.indexed_iter() {
@@ -329,16 +330,28 @@ fn zp_3256_delta_with_another_stored_type() {
 fn zrs_transpose_parts_of_transposed_chunks() {
     let store = memory();
     let transpose = |order: &[usize]| json!({"name": "transpose", "configuration": {"order": order}});
-    let array = v3(&store, "a", json!({"shape": [4, 6], "chunk_grid": regular(&[4, 6]), "data_type": "uint16", "codecs": [transpose(&[1, 0]), little()]}));
+    let array = v3(
+        &store,
+        "a",
+        json!({"shape": [4, 6], "chunk_grid": regular(&[4, 6]), "data_type": "uint16", "codecs": [transpose(&[1, 0]), little()]}),
+    );
     array.write_bytes((), &elements::<2>(0..24)).unwrap();
     assert_eq!(numbers::<2>(&read(&array, "1:3, 2:5").1), [8, 9, 10, 14, 15, 16]);
-    let array = v3(&store, "b", json!({"shape": [2, 3, 4], "chunk_grid": regular(&[2, 3, 4]), "data_type": "uint16", "codecs": [transpose(&[2, 0, 1]), little()]}));
+    let array = v3(
+        &store,
+        "b",
+        json!({"shape": [2, 3, 4], "chunk_grid": regular(&[2, 3, 4]), "data_type": "uint16", "codecs": [transpose(&[2, 0, 1]), little()]}),
+    );
     array.write_bytes((), &elements::<2>(0..24)).unwrap();
     assert_eq!(numbers::<2>(&read(&array, "1, :, 2").1), [14, 18, 22]);
     // Stored axes are the array's third, first and second.
     let stored: Vec<i64> = (0..4).flat_map(|k| (0..2).flat_map(move |i| (0..3).map(move |j| i * 12 + j * 4 + k))).collect();
     assert_eq!(numbers::<2>(&get(&store, "b/c/0/0/0").unwrap()), stored);
-    let array = v3(&store, "s", json!({"shape": [2, 3], "chunk_grid": regular(&[2, 3]), "data_type": "string", "fill_value": "", "codecs": [transpose(&[1, 0]), "vlen-utf8"]}));
+    let array = v3(
+        &store,
+        "s",
+        json!({"shape": [2, 3], "chunk_grid": regular(&[2, 3]), "data_type": "string", "fill_value": "", "codecs": [transpose(&[1, 0]), "vlen-utf8"]}),
+    );
     let mut values = gingham::Variable::new();
     ["a", "bb", "", "ccc", "d", "é"].iter().for_each(|t| values.push(t.as_bytes()));
     array.write_elements((), &Elements::Variable(values)).unwrap();
@@ -354,7 +367,8 @@ fn zrs_packbits_parts() {
     array.write_bytes((), &[16, 32, 48, 240]).unwrap();
     assert_eq!((all(&array), get(&store, "a/c/0").unwrap().len()), (vec![16, 32, 48, 240], 2));
     let bits = json!({"name": "packbits", "configuration": {"padding_encoding": "start_byte"}});
-    let array = v3(&store, "b", json!({"shape": [15], "chunk_grid": regular(&[10]), "data_type": "bool", "fill_value": false, "codecs": [bits]}));
+    let array =
+        v3(&store, "b", json!({"shape": [15], "chunk_grid": regular(&[10]), "data_type": "bool", "fill_value": false, "codecs": [bits]}));
     let data: Vec<u8> = (0..15).map(|i| u8::from(i % 3 == 0)).collect();
     array.write_bytes((), &data).unwrap();
     let object = get(&store, "b/c/0").unwrap();
@@ -394,7 +408,11 @@ fn zjl_181_complex_numbers_and_their_fill() {
     let array = v2(&store, "a", json!({"shape": [4], "chunks": [2], "dtype": "<c8", "fill_value": ["NaN", 0.0]}));
     put(&store, "a/0", [complex(1.0, 2.0), complex(3.0, -4.0)].concat());
     assert_eq!(all(&array), [complex(1.0, 2.0), complex(3.0, -4.0), complex(f32::NAN, 0.0), complex(f32::NAN, 0.0)].concat());
-    let array = v3(&store, "b", json!({"shape": [2], "chunk_grid": regular(&[2]), "data_type": "complex64", "fill_value": ["NaN", "0x80000000"], "codecs": [big()]}));
+    let array = v3(
+        &store,
+        "b",
+        json!({"shape": [2], "chunk_grid": regular(&[2]), "data_type": "complex64", "fill_value": ["NaN", "0x80000000"], "codecs": [big()]}),
+    );
     assert_eq!(all(&array), complex(f32::NAN, -0.0).repeat(2));
     array.write_bytes((), &[complex(1.0, 2.0), complex(3.0, -4.0)].concat()).unwrap();
     assert_eq!(get(&store, "b/c/0").unwrap()[..8], [1f32.to_be_bytes(), 2f32.to_be_bytes()].concat());
@@ -420,7 +438,8 @@ fn zrs_vx_and_zrs_vstr_missing_chunks_of_bytes_and_strings() {
         assert_eq!(all(&array), [&[9, 8, 7], &absent[..]].concat());
     }
     for fill in [json!(0), Value::Null, json!("")] {
-        let array = v2(&store, "s", json!({"shape": [3], "chunks": [2], "dtype": "|O", "fill_value": fill, "filters": [{"id": "vlen-utf8"}]}));
+        let array =
+            v2(&store, "s", json!({"shape": [3], "chunks": [2], "dtype": "|O", "fill_value": fill, "filters": [{"id": "vlen-utf8"}]}));
         put(&store, "s/0", [&[2, 0, 0, 0, 2, 0, 0, 0][..], "é".as_bytes(), &[0, 0, 0, 0]].concat());
         assert_eq!(texts(&array.read_elements(()).unwrap().1), ["é", "", ""], "{fill}");
     }
@@ -444,7 +463,11 @@ fn zp_3583_and_zp_4141_records() {
 fn objects_of_order_f_in_json_are_in_logical_order() {
     let store = memory();
     for (path, filter) in [("j", json!({"id": "json2"})), ("m", json!({"id": "msgpack2"}))] {
-        let array = v2(&store, path, json!({"shape": [2, 2], "chunks": [2, 2], "dtype": "|O", "fill_value": null, "order": "F", "filters": [filter]}));
+        let array = v2(
+            &store,
+            path,
+            json!({"shape": [2, 2], "chunks": [2, 2], "dtype": "|O", "fill_value": null, "order": "F", "filters": [filter]}),
+        );
         let mut values = gingham::Variable::new();
         ["1", "2", "3", "4"].iter().for_each(|t| values.push(t.as_bytes()));
         array.write_elements((), &Elements::Variable(values)).unwrap();

@@ -175,11 +175,10 @@ fn a_change_in_part_reads_the_old_object_once() {
         asked(&log);
         array.write_bytes(select("0, 0"), &[9]).unwrap();
         let lines = asked(&log);
-        assert_eq!(lines.iter().map(|l| l.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect::<Vec<_>>(), [
-            format!("get {path}/c/0/0"),
-            format!("put {path}/c/0/0"),
-            format!("stat {path}/c/0/0")
-        ]);
+        assert_eq!(
+            lines.iter().map(|l| l.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect::<Vec<_>>(),
+            [format!("get {path}/c/0/0"), format!("put {path}/c/0/0"), format!("stat {path}/c/0/0")]
+        );
         assert!(lines[1].contains(" if "), "the put is on a condition: {lines:?}");
     }
 }
@@ -323,5 +322,8 @@ fn appending_touches_the_last_chunks_only() {
     asked(&log);
     array.append(0, &[4], &Elements::Fixed(vec![7; 4])).unwrap();
     let chunks: Vec<String> = asked(&log).into_iter().filter(|l| l.contains("a/c/") && !l.starts_with("stat")).collect();
-    assert!(chunks.len() == 3 && chunks[0] == "get a/c/2" && chunks[1].starts_with("put a/c/2") && chunks[2].starts_with("put a/c/3"), "{chunks:?}");
+    assert!(
+        chunks.len() == 3 && chunks[0] == "get a/c/2" && chunks[1].starts_with("put a/c/2") && chunks[2].starts_with("put a/c/3"),
+        "{chunks:?}"
+    );
 }

@@ -151,3 +151,37 @@ fn whole_and_partial_writers_of_one_shard() {
         }
     }
 }
+
+/// Readers of a shard that is replaced all the time, its chunks at other offsets each time: what is read is one version of it.
+#[test]
+fn readers_beside_a_writer_see_one_version() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    for store in [memory(), Store::open(dir.path().to_str().unwrap()).unwrap()] {
+        let array = create(&store);
+        let done = std::sync::atomic::AtomicBool::new(false);
+        let check = |read: gingham::Elements| {
+            let bytes = read.as_fixed().unwrap();
+            let mut values: Vec<u8> = bytes.iter().copied().filter(|&v| v != 0).collect();
+            values.dedup();
+            assert!(values.len() <= 1, "{values:?} are of one version");
+        };
+        std::thread::scope(|s| {
+            s.spawn(|| {
+                for round in 0..400usize {
+                    // Chunks that are fill are absent, and move those behind them.
+                    let inner = |i: usize| (i >> 5 & 1) << 2 | (i >> 3 & 1) << 1 | (i >> 1 & 1);
+                    let value = (round % 250 + 1) as u8;
+                    let bytes: Vec<u8> = (0..64).map(|i| if round >> (inner(i) % 5) & 1 == 1 { 0 } else { value }).collect();
+                    array.write_bytes((), &bytes).unwrap();
+                }
+                done.store(true, std::sync::atomic::Ordering::Relaxed);
+            });
+            let reader = Array::open(&store, "a").unwrap();
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                check(reader.read_elements(()).unwrap().1);
+                check(runtime.block_on(reader.read_async(gingham::Selection::All)).unwrap().1);
+            }
+        });
+    }
+}

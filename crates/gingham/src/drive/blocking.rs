@@ -63,6 +63,7 @@ fn settled(machine: &Machine<'_>, objects: std::ops::Range<usize>, tries: usize)
         let object = machine.plan.object(changed[0]);
         return Err(machine.place_error(super::ever_changing(), &object, &machine.plan.key(&object)));
     }
+    machine.target.reuse();
     // Whatever failed may have failed because of the change.
     let again: Vec<usize> = if result.is_ok() { changed } else { objects.collect() };
     again.into_iter().try_for_each(|i| settled(machine, i..i + 1, tries - 1))
@@ -177,7 +178,8 @@ fn fetch(machine: &Machine<'_>, jobs: &[Job], finish: Finish<'_>) -> Result<()> 
             machine.array.with_context(|context| match &job.need.work {
                 Work::Index { .. } => {
                     let mut buffer = context.take();
-                    let found = get(machine, &job.key, &job.need, &mut buffer).map_err(|e| machine.place_error(e, &job.object, &job.key))?;
+                    let found =
+                        get(machine, &job.key, &job.need, &mut buffer).map_err(|e| machine.place_error(e, &job.object, &job.key))?;
                     let result = finish(job, found.then_some(&buffer), context);
                     context.give(buffer);
                     result

@@ -11,7 +11,8 @@ use crate::error::{Error, Kind};
 const TRIES: usize = 100;
 
 fn ever_changing() -> Error {
-    Error::new(Kind::Conflict, format!("the shard was replaced {TRIES} times while it was read")).with_hint("read again when its writers are done")
+    Error::new(Kind::Conflict, format!("the shard was replaced {TRIES} times while it was read"))
+        .with_hint("read again when its writers are done")
 }
 
 /// Bytes that were fetched and wait for a worker: fetching stops where there are too many.

@@ -45,11 +45,7 @@ pub(crate) async fn run(array: &Array, plan: Plan) -> Result<Elements> {
     };
     let shared = Arc::new(Shared { array: array.clone(), plan, target, buffer });
     let concurrency = array.store().traits().concurrency.max(1);
-    iter(0..shared.plan.object_count())
-        .map(|i| object(shared.clone(), i))
-        .buffer_unordered(concurrency)
-        .try_collect::<Vec<()>>()
-        .await?;
+    iter(0..shared.plan.object_count()).map(|i| object(shared.clone(), i)).buffer_unordered(concurrency).try_collect::<Vec<()>>().await?;
     let shared = Arc::into_inner(shared).ok_or_else(|| Error::new(Kind::Interrupted, "a worker still holds the output"))?;
     let collected = shared.target.into_collected();
     Ok(match item {
@@ -76,7 +72,7 @@ async fn object(shared: Arc<Shared>, i: usize) -> Result<()> {
         };
         let result = carry_out(&shared, &object, &key, needs).await;
         match version {
-            Some(version) if shared.array.inner().has_changed(&key, &version)? => {}
+            Some(version) if shared.array.inner().has_changed(&key, &version)? => shared.target.reuse(),
             _ => return result,
         }
     }
@@ -92,7 +88,9 @@ async fn carry_out(shared: &Arc<Shared>, object: &Arc<Object>, key: &str, needs:
                 let bound = machine.bound(&o)?;
                 match got {
                     None => machine.finish(&o, &bound, &k, &Work::Object, None, context).map(|()| Vec::new()),
-                    Some(bytes) => machine.index(&o, &bound, &k, &need.work, &bytes, context).map(|index| machine.with_index(&o, &bound, &index)),
+                    Some(bytes) => {
+                        machine.index(&o, &bound, &k, &need.work, &bytes, context).map(|index| machine.with_index(&o, &bound, &index))
+                    }
                 }
             })
             .await?;

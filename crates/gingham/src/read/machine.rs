@@ -17,7 +17,7 @@ use gingham_core::codec::Location;
 use gingham_store::{Range, coalesce};
 
 use super::plan::{Object, Plan, Wanted};
-use crate::array::{Inner, Known};
+use crate::array::{Inner, Known, Versioned};
 use crate::error::{Error, Kind, Result};
 use crate::options::Missing;
 
@@ -81,15 +81,17 @@ impl Machine<'_> {
     }
 
     /// What is needed first. An index that is known already is given back instead, with the version that it belongs to.
-    #[allow(clippy::type_complexity)]
-    pub fn first(&self, object: &Object, bound: &Bound, key: &str) -> Result<std::result::Result<Need, (Arc<Index>, Option<String>)>> {
+    pub fn first(&self, object: &Object, bound: &Bound, key: &str) -> Result<std::result::Result<Need, Versioned>> {
         if let Some(shard) = bound.open_shard() {
             let traits = self.array.store.traits();
-            if !traits.local && self.share(object) >= WHOLE_SHARD_SHARE && bound.decoded().byte_len().unwrap_or(0) as u64 <= WHOLE_SHARD_BYTES {
+            if !traits.local
+                && self.share(object) >= WHOLE_SHARD_SHARE
+                && bound.decoded().byte_len().unwrap_or(0) as u64 <= WHOLE_SHARD_BYTES
+            {
                 return Ok(Ok(Need { range: Range::All, work: Work::Object }));
             }
             let version = match self.array.known_index(key).map_err(|e| self.place_error(e, object, key))? {
-                Known::Index(index, version) => return Ok(Err((index, version))),
+                Known::Index(index) => return Ok(Err(index)),
                 Known::Absent => return Ok(Ok(Need { range: NOTHING, work: Work::Missing })),
                 Known::Version(version) => version,
             };
@@ -151,10 +153,21 @@ impl Machine<'_> {
     }
 
     fn share(&self, object: &Object) -> f64 {
-        let wanted: f64 = object.parts.iter().map(|w| w.part.takes.iter().zip(&object.stored).map(|(t, &s)| {
-            let (low, high) = t.bounds().unwrap_or((0, 0));
-            (high - low + 1) as f64 / s.max(1) as f64
-        }).product::<f64>()).sum();
+        let wanted: f64 = object
+            .parts
+            .iter()
+            .map(|w| {
+                w.part
+                    .takes
+                    .iter()
+                    .zip(&object.stored)
+                    .map(|(t, &s)| {
+                        let (low, high) = t.bounds().unwrap_or((0, 0));
+                        (high - low + 1) as f64 / s.max(1) as f64
+                    })
+                    .product::<f64>()
+            })
+            .sum();
         wanted.min(1.0)
     }
 
@@ -214,7 +227,15 @@ impl Machine<'_> {
     }
 
     /// Decodes and places what arrived; `None`: the object is absent.
-    pub fn finish(&self, object: &Object, bound: &Bound, key: &str, work: &Work, bytes: Option<&[u8]>, context: &mut Context) -> Result<()> {
+    pub fn finish(
+        &self,
+        object: &Object,
+        bound: &Bound,
+        key: &str,
+        work: &Work,
+        bytes: Option<&[u8]>,
+        context: &mut Context,
+    ) -> Result<()> {
         let result = match (work, bytes) {
             (Work::Absent(parts), _) => self.fill_inner(object, bound, parts),
             (_, None) => self.missing(object, key),
@@ -255,7 +276,8 @@ impl Machine<'_> {
         let Some(shard) = bound.open_shard() else { return Ok(()) };
         for piece in pieces {
             let encoded = bytes.get(piece.offset as usize..(piece.offset + piece.len) as usize);
-            let encoded = encoded.ok_or_else(|| CodecFault::corrupt("sharding_indexed", format!("inner chunk {} is cut short", piece.inner)))?;
+            let encoded =
+                encoded.ok_or_else(|| CodecFault::corrupt("sharding_indexed", format!("inner chunk {} is cut short", piece.inner)))?;
             self.with_target(&object.parts[piece.wanted], |target| {
                 // SAFETY: as in `whole`; inner pieces of one part are disjoint.
                 unsafe { shard.inner().place(encoded, &piece.part, target, context) }.map_err(|e| inside(e, piece.inner).into())
@@ -298,7 +320,10 @@ impl Machine<'_> {
         // SAFETY: as in `whole`.
         let fits = unsafe { self.target.place_window(bytes, first as usize, bound.frame(), &part) };
         fits.then_some(()).ok_or_else(|| {
-            Error::new(Kind::Corrupt, format!("the store gave {} bytes from byte {first} of the chunk, fewer than were asked for", bytes.len()))
+            Error::new(
+                Kind::Corrupt,
+                format!("the store gave {} bytes from byte {first} of the chunk, fewer than were asked for", bytes.len()),
+            )
         })
     }
 
@@ -352,8 +377,8 @@ fn raw_ranges(part: &Part, shape: &[u64], item: u64) -> Option<Vec<(u64, u64)>> 
         }
     }
     let mut starts = vec![0u64];
-    for a in 0..shape.len() {
-        let at: Vec<u64> = match &part.takes[a] {
+    for (a, (take, stride)) in part.takes.iter().zip(strides).enumerate() {
+        let at: Vec<u64> = match take {
             take if a >= axis => vec![take.bounds()?.0],
             Take::Run { start, step, count, .. } => {
                 if starts.len().saturating_mul(*count as usize) > MOST {
@@ -366,7 +391,6 @@ fn raw_ranges(part: &Part, shape: &[u64], item: u64) -> Option<Vec<(u64, u64)>> 
         if starts.len().saturating_mul(at.len()) > MOST {
             return None;
         }
-        let stride = strides[a];
         starts = starts.iter().flat_map(|s| at.iter().map(move |i| s + i * stride)).collect();
     }
     Some(starts.into_iter().map(|s| (s, run)).collect())

@@ -117,7 +117,8 @@ impl Plan {
                     *s = stride;
                     stride = stride.saturating_mul(pick_len(pick) as usize);
                 }
-                let axes = picks.iter().zip(grid.axes()).enumerate().map(|(a, (pick, axis))| along(axis, pick, a)).collect::<Result<_>>()?;
+                let axes =
+                    picks.iter().zip(grid.axes()).enumerate().map(|(a, (pick, axis))| along(axis, pick, a)).collect::<Result<_>>()?;
                 Parts::Product { axes, strides }
             }
             Resolved::Points { coordinates, .. } => Parts::Points(points(grid, coordinates, item, layout.inner.as_deref())),
@@ -254,7 +255,10 @@ fn along(axis: &Axis, pick: &Pick, number: usize) -> Result<Vec<AxisPart>> {
             let Some((low, high)) = run.bounds() else { return Ok(Vec::new()) };
             let (first, last) = (axis.locate(low).0, axis.locate(high).0);
             if last - first >= MOST_CHUNKS {
-                let what = format!("the selection meets {} chunks along axis {number}; at most {MOST_CHUNKS} can be planned at once", last - first + 1);
+                let what = format!(
+                    "the selection meets {} chunks along axis {number}; at most {MOST_CHUNKS} can be planned at once",
+                    last - first + 1
+                );
                 return Err(Error::new(Kind::OutOfRange, what).at(|p| p.axis = Some(number)).with_hint("select less of that axis"));
             }
             axis.spans(first..last + 1)
@@ -278,8 +282,8 @@ fn points(grid: &Grid, coordinates: &[Vec<u64>], item: usize, inner: Option<&[u6
     let mut groups: BTreeMap<(Shape, Shape), Vec<(Shape, usize)>> = BTreeMap::new();
     for i in 0..n {
         let (mut chunk, mut cell, mut offset) = (Shape::new(), Shape::new(), Shape::new());
-        for (a, axis) in grid.axes().iter().enumerate() {
-            let (c, o) = axis.locate(coordinates[a][i]);
+        for (a, (axis, along)) in grid.axes().iter().zip(coordinates).enumerate() {
+            let (c, o) = axis.locate(along[i]);
             chunk.push(c);
             offset.push(o);
             cell.push(inner.map_or(0, |l| o / l[a]));
@@ -329,5 +333,9 @@ fn cost(grid: &Grid, resolved: &Resolved, layout: &Layout) -> Cost {
     // it, so that grid cuts the array in the same places.
     let Ok(chunks) = Grid::regular(&grid.shape(), inner) else { return objects };
     let fine = Cost::of(&chunks, resolved, layout.item);
-    Cost { objects: objects.objects, requests: objects.objects.saturating_add(fine.chunks).min(objects.objects.saturating_mul(2).max(objects.objects)), ..fine }
+    Cost {
+        objects: objects.objects,
+        requests: objects.objects.saturating_add(fine.chunks).min(objects.objects.saturating_mul(2).max(objects.objects)),
+        ..fine
+    }
 }
