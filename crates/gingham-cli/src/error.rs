@@ -68,6 +68,13 @@ impl Failure {
         }
         self
     }
+    /// Another hint: the option to type, where the library speaks of what to ask for.
+    pub fn instead_hint(mut self, hint: impl Into<String>) -> Self {
+        if let Failure::Told(told) = &mut self {
+            told.hint = Some(hint.into());
+        }
+        self
+    }
     /// Adds the place where there is none.
     pub fn at(mut self, place: impl Into<String>) -> Self {
         if let Failure::Told(told) = &mut self {

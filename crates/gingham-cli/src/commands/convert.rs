@@ -124,7 +124,7 @@ fn failed(error: gingham::Error, begun: bool, arguments: &Arguments) -> Failure 
     let exists = error.kind() == gingham::Kind::Exists;
     let failure = Failure::from(error);
     if exists {
-        return failure.hint("--overwrite replaces it");
+        return failure.instead_hint("--overwrite replaces it");
     }
     if begun {
         failure.hint(format!("{} is not complete; run it again with --overwrite", arguments.target))

@@ -158,7 +158,7 @@ fn grid_facts(facts: &mut Facts, array: &Array) {
     let (label, one, many) = if inner.is_some() { ("shards", "shard", "shards") } else { ("chunks", "chunk", "chunks") };
     let counts = grid.chunk_counts();
     let total = grid.chunk_count().map_or("more than 2^64".into(), |n| render::plural(n, one, many));
-    let by_axis = if counts.len() > 1 { format!(" ({})", render::shape(&counts)) } else { String::new() };
+    let by_axis = if counts.len() > 1 && grid.chunk_count() != Some(1) { format!(" ({})", render::shape(&counts)) } else { String::new() };
     let mut text = if words::is_stepped(grid) {
         format!("{}, {total}{by_axis}", words::grid_line(grid, RUNS))
     } else {
@@ -235,7 +235,12 @@ fn stored_facts(facts: &mut Facts, array: &Array, stored: &Stored) {
     let present = of.map_or(String::new(), |n| format!(" of {}", render::count(n)));
     let ratio = data_bytes(array).filter(|_| stored.bytes > 0).map(|n| n as f64 / stored.bytes as f64);
     let ratio = ratio.map_or(String::new(), |r| format!(", ratio {}", render::ratio(r)));
-    let noun = if array.inner_chunk_shape().is_some() { "shards" } else { "chunks" };
+    let noun = match (array.inner_chunk_shape().is_some(), of.unwrap_or(stored.chunks)) {
+        (true, 1) => "shard",
+        (true, _) => "shards",
+        (false, 1) => "chunk",
+        (false, _) => "chunks",
+    };
     facts.add("stored", format!("{} in {}{present} {noun}{ratio}", render::bytes(stored.bytes), render::count(stored.chunks)));
     if stored.objects > stored.chunks {
         facts.add("", format!("and {} that are not chunks", render::plural(stored.objects - stored.chunks, "object", "objects")));

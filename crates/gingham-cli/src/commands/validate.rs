@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::error::{Failure, Result};
 use crate::exit::Exit;
 use crate::location;
-use crate::ome;
+use crate::ome::{self, Level};
 use crate::render::{self, style};
 
 /// What was typed.
@@ -54,13 +54,12 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     for entry in location::walk(root)? {
         if let Ok(Node::Group(group)) = &entry.node {
             for finding in ome::check_group(group)? {
-                printer.finding(&Finding {
-                    path: entry.relative.clone(),
-                    rule: finding.rule,
-                    severity: if finding.error { Severity::Error } else { Severity::Warning },
-                    what: finding.what,
-                    key: None,
-                });
+                let severity = match finding.level {
+                    Level::Error => Severity::Error,
+                    Level::Warning => Severity::Warning,
+                    Level::Note => continue,
+                };
+                printer.finding(&Finding { path: entry.relative.clone(), rule: finding.rule, severity, what: finding.what, key: None });
             }
         }
     }

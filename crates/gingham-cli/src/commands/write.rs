@@ -203,7 +203,7 @@ fn create(arguments: &Arguments, source: Option<&Source>, selection: &Selection,
     Array::create(&store, "", new).map_err(|e| {
         let exists = e.kind() == gingham::Kind::Exists;
         let failure = Failure::from(e).before_writing();
-        if exists { failure.hint("--overwrite replaces it") } else { failure }
+        if exists { failure.instead_hint("--overwrite replaces it") } else { failure }
     })
 }
 
