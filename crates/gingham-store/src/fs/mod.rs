@@ -315,7 +315,7 @@ fn is_absent(e: &io::Error) -> bool {
     matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn temp_in(dir: &Path) -> io::Result<tempfile::NamedTempFile> {
+pub(crate) fn temp_in(dir: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMP.0).suffix(TEMP.1).rand_bytes(12);
     // Temporary files are private by default; these become ordinary ones, as the umask allows.
@@ -352,16 +352,16 @@ fn open_for_reading(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(unix)]
-fn read_at(file: &File, out: &mut [u8], at: u64) -> io::Result<usize> {
+pub(crate) fn read_at(file: &File, out: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, out, at)
 }
 #[cfg(windows)]
-fn read_at(file: &File, out: &mut [u8], at: u64) -> io::Result<usize> {
+pub(crate) fn read_at(file: &File, out: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, out, at)
 }
 
 /// Makes the names in a directory durable. Windows has no such thing to ask for.
-fn sync_dir(dir: &Path) -> io::Result<()> {
+pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
 }
 

@@ -210,7 +210,7 @@ mod unix {
             return;
         }
         put(&fs, "d/k", b"1").unwrap();
-        std::fs::set_permissions(fs.root().join("d"), PermissionsExt::from_mode(0)).unwrap();
+        std::fs::set_permissions(fs.root().join("d"), PermissionsExt::from_mode(0o000)).unwrap();
         assert_eq!(fs.get("d/k", Range::All).unwrap_err().kind, StoreErrorKind::Denied);
         assert_eq!(put(&fs, "d/k", b"2").unwrap_err().kind, StoreErrorKind::Denied);
         std::fs::set_permissions(fs.root().join("d"), PermissionsExt::from_mode(0o700)).unwrap();
@@ -228,7 +228,7 @@ mod unix {
     #[test]
     fn a_deep_tree_is_walked_without_recursion() {
         let (_dir, fs) = new();
-        let deep = vec!["d"; 1500].join("/");
+        let deep = vec!["d"; 300].join("/");
         put(&fs, &format!("{deep}/k"), b"1").unwrap();
         assert_eq!(fs.list("").unwrap().len(), 1);
         assert_eq!(fs.list_dir("").unwrap().prefixes, ["d"]);

@@ -44,13 +44,31 @@ pub(super) enum Answer {
 /// Why there is no answer.
 pub(super) enum Failure {
     /// It may work the next time, after this pause where the server asks for one.
-    Transient(StoreError, Option<Duration>),
+    Transient(Box<StoreError>, Option<Duration>),
     /// It will not.
-    Final(StoreError),
+    Final(Box<StoreError>),
+}
+
+impl Failure {
+    pub(super) fn transient(e: StoreError, wait: Option<Duration>) -> Self {
+        Failure::Transient(Box::new(e), wait)
+    }
+    pub(super) fn lasting(e: StoreError) -> Self {
+        Failure::Final(Box::new(e))
+    }
+}
+
+/// What a `Content-Range` says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ContentRange {
+    /// The first byte sent and the one after the last; `None` where the range was not satisfied.
+    pub sent: Option<(u64, u64)>,
+    /// Bytes of the object, where the server knows.
+    pub size: Option<u64>,
 }
 
 fn failed(what: String) -> Failure {
-    Failure::Final(StoreError::new(StoreErrorKind::Failed, what))
+    Failure::lasting(StoreError::new(StoreErrorKind::Failed, what))
 }
 
 /// The answer that a response is. `absent`: statuses that mean absent beside 404 and 410.
@@ -69,22 +87,22 @@ pub(super) fn judge(response: Response<Body>, range: Range, absent: &[u16], url:
             partial(response, range, url)
         }
         416 if range == Range::All => Err(failed(format!("{url} answered with status 416 to a request without a range"))),
-        416 => Ok(Answer::Unsatisfiable { size: content_range(response.headers()).and_then(|(_, size)| size) }),
+        416 => Ok(Answer::Unsatisfiable { size: content_range(response.headers()).and_then(|r| r.size) }),
         400 | 405 | 501 if matches!(range, Range::Suffix { .. }) => Ok(Answer::NoSuffix),
-        401 | 403 | 407 => Err(Failure::Final(
+        401 | 403 | 407 => Err(Failure::lasting(
             StoreError::new(StoreErrorKind::Denied, format!("{url} is denied (status {status})"))
                 .hint("if this server answers so for keys that do not exist, name the status in absent_statuses"),
         )),
         408 | 425 | 429 | 500 | 502..=504 | 506..=599 => {
             let what = format!("{url} answered with status {status}");
-            Err(Failure::Transient(StoreError::new(StoreErrorKind::Failed, what), retry_after(response.headers())))
+            Err(Failure::transient(StoreError::new(StoreErrorKind::Failed, what), retry_after(response.headers())))
         }
         _ => Err(failed(format!("{url} answered with status {status}, which is no answer to a request for an object"))),
     }
 }
 
 /// The bytes of a `Content-Range`, and the size of the object where it is known.
-pub(super) fn content_range(headers: &HeaderMap) -> Option<(Option<(u64, u64)>, Option<u64>)> {
+pub(super) fn content_range(headers: &HeaderMap) -> Option<ContentRange> {
     let text = headers.get("content-range")?.to_str().ok()?.trim();
     let (unit, rest) = text.split_once(' ')?;
     let (range, size) = rest.split_once('/')?;
@@ -94,13 +112,13 @@ pub(super) fn content_range(headers: &HeaderMap) -> Option<(Option<(u64, u64)>, 
     }
     let size = if size == "*" { None } else { Some(size.parse().ok()?) };
     if range == "*" {
-        return Some((None, size));
+        return Some(ContentRange { sent: None, size });
     }
     let (first, last) = range.split_once('-')?;
     let (first, last): (u64, u64) = (first.parse().ok()?, last.parse().ok()?);
     // The end is one past the last byte, so the last byte of all numbers is not one.
     let sound = first <= last && last < u64::MAX && size.is_none_or(|size| last < size);
-    sound.then_some((Some((first, last + 1)), size))
+    sound.then(|| ContentRange { sent: Some((first, last + 1)), size })
 }
 
 /// Refuses bytes that are not the object's own.
@@ -158,7 +176,7 @@ fn whole(body: Body, range: Range, url: &str) -> Result<Answer, Failure> {
 
 /// A 206: the part that it says it is must be the part that was asked for.
 fn partial(response: Response<Body>, range: Range, url: &str) -> Result<Answer, Failure> {
-    let Some((Some((first, end)), size)) = content_range(response.headers()) else {
+    let Some(ContentRange { sent: Some((first, end)), size }) = content_range(response.headers()) else {
         return Err(failed(format!("{url} answered with status 206 but no Content-Range that says which bytes it sent")));
     };
     let wrong = |asked: String| failed(format!("{url} sent bytes {first}..{end} although {asked} were asked for"));
@@ -212,12 +230,12 @@ fn read(reader: &mut impl Read, length: Option<u64>, url: &str) -> Result<Vec<u8
 
 fn cut_off(url: &str, expected: u64, got: u64) -> Failure {
     let what = format!("the transfer of {url} ended early: {expected} bytes were expected and {got} came");
-    Failure::Transient(StoreError::new(StoreErrorKind::Short, what), None)
+    Failure::transient(StoreError::new(StoreErrorKind::Short, what), None)
 }
 
 fn broken(e: std::io::Error, url: &str) -> Failure {
     let what = format!("the transfer of {url} broke off: {e}");
-    Failure::Transient(StoreError::new(StoreErrorKind::Short, what).caused_by(e), None)
+    Failure::transient(StoreError::new(StoreErrorKind::Short, what).caused_by(e), None)
 }
 
 /// The pause that a server asks for, in seconds; dates are left to the usual pause.
@@ -235,7 +253,7 @@ mod tests {
         let parse = |text: &str| {
             let mut headers = HeaderMap::new();
             headers.insert("content-range", text.parse().unwrap());
-            content_range(&headers)
+            content_range(&headers).map(|r| (r.sent, r.size))
         };
         assert_eq!(parse("bytes 4-7/16"), Some((Some((4, 8)), Some(16))));
         assert_eq!(parse("bytes 4-7/*"), Some((Some((4, 8)), None)));

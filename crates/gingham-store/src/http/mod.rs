@@ -1,6 +1,6 @@
 //! Objects on a web server: a key is a path below a URL, a range is a `Range` header.
 //!
-//! Nothing is believed of a server: [`answer`] holds every response against what was asked. What may pass (5xx, 429, broken
+//! Nothing is believed of a server: `answer` holds every response against what was asked. What may pass (5xx, 429, broken
 //! connections, bodies that end early) is asked again a few times; then it is an error, never an absent key.
 
 mod answer;
@@ -17,7 +17,7 @@ use url::Url;
 use crate::range::{check_key, short};
 use crate::spread::spread;
 use crate::*;
-use answer::{Answer, Failure, judge};
+use answer::{Answer, ContentRange, Failure, judge};
 
 /// Requests under way at once: enough to hide a round trip of 50 ms behind transfers, few enough for a server to bear.
 const CONCURRENCY: usize = 16;
@@ -190,7 +190,7 @@ impl Http {
             let (headers, status) = (response.headers().clone(), response.status().as_u16());
             let length = response.body().content_length();
             let size = match (status, answer::content_range(&headers)) {
-                (206, Some((_, size))) | (416, Some((None, size))) => size,
+                (206, Some(range)) | (416, Some(range @ ContentRange { sent: None, .. })) => range.size,
                 (200, _) => length,
                 (206 | 416, _) => None,
                 _ => {
@@ -330,7 +330,7 @@ fn version(headers: &HeaderMap, size: u64) -> Option<String> {
 }
 
 fn unsized_object(url: &str, status: u16) -> Failure {
-    Failure::Final(StoreError::new(StoreErrorKind::Failed, format!("{url} does not say how long it is (status {status})")))
+    Failure::lasting(StoreError::new(StoreErrorKind::Failed, format!("{url} does not say how long it is (status {status})")))
 }
 
 /// Up to half the pause, so that requests that failed together are not made again together.
@@ -350,5 +350,5 @@ fn transport(e: ureq::Error, url: &str) -> Failure {
         _ => (StoreErrorKind::Failed, false),
     };
     let failed = StoreError::new(kind, format!("{url} could not be reached: {e}")).caused_by(e);
-    if transient { Failure::Transient(failed, None) } else { Failure::Final(failed) }
+    if transient { Failure::transient(failed, None) } else { Failure::lasting(failed) }
 }

@@ -65,9 +65,7 @@ pub fn serve(asked: &Asked, object: Option<&[u8]>) -> Reply {
     let (start, end) = match (first, last) {
         ("", n) => (size.saturating_sub(n.parse::<u64>().unwrap().min(1 << 40) as usize), size),
         (a, "") => (a.parse::<u64>().unwrap().min(1 << 40) as usize, size),
-        (a, b) => {
-            (a.parse::<u64>().unwrap().min(1 << 40) as usize, (b.parse::<u64>().unwrap().min(1 << 40) as usize + 1).min(size))
-        }
+        (a, b) => (a.parse::<u64>().unwrap().min(1 << 40) as usize, (b.parse::<u64>().unwrap().min(1 << 40) as usize + 1).min(size)),
     };
     if start >= size {
         return reply(416, &[("Content-Range", &format!("bytes */{size}"))], b"");

@@ -1,4 +1,4 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 //! Codec objects of all spellings, and chains against types and shapes.
 
 mod chain;

@@ -193,6 +193,11 @@ fn chunks_of_zero_on_an_axis_without_elements() {
     assert_eq!(array.grid().regular_chunk_shape().unwrap().as_slice(), [1, 2]);
     assert!(array.warnings()[0].contains("read as 1"));
     assert_eq!(array.document()["chunks"], json!([0, 2]));
+    let mut longer = array.clone();
+    longer.set_grid(array.grid().resized(&[0, 9]).unwrap()).unwrap();
+    assert_eq!(longer.document()["chunks"], json!([0, 2]));
+    longer.set_grid(array.grid().resized(&[3, 9]).unwrap()).unwrap();
+    assert_eq!(longer.document()["chunks"], json!([1, 2]));
     let twin = to_v3(&array).unwrap().array;
     assert_eq!(twin.document()["chunk_grid"]["configuration"]["chunk_shape"], json!([1, 2]));
 }

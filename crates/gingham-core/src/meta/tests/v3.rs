@@ -115,6 +115,8 @@ fn what_is_wrong_is_named_with_its_place() {
     let error = v3_error(json!({"dimension_name": ["x"]}));
     assert_eq!(error.hint.as_deref(), Some("is \"dimension_names\" meant?"));
     assert!(v3_error(json!({"storage_transformers": ["x"]})).unsupported);
+    assert!(v3_error(json!({"chunk_key_encoding": "hilbert"})).unsupported);
+    assert!(!v3_error(json!({"chunk_key_encoding": 1})).unsupported);
     let error = v3_error(json!({"data_type": "float32", "fill_value": null}));
     assert!(error.what.contains("the fill value is null") && error.hint.unwrap().contains("NaN"));
 }
@@ -183,7 +185,7 @@ fn ic_2078_unknown_grids_are_named() {
         json!({"name": "foo", "must_understand": false}),
     ] {
         let error = v3_error(json!({"chunk_grid": grid}));
-        assert!(error.pointer.starts_with("/chunk_grid"), "{}", error.pointer);
+        assert!(error.pointer.starts_with("/chunk_grid") && error.unsupported, "{}", error.pointer);
         assert!(error.what.contains(grid["name"].as_str().unwrap()), "{}", error.what);
     }
 }
@@ -314,6 +316,25 @@ fn zita_bigint_fill_values() {
     }
     let array = v3_array(json!({"data_type": "float32", "fill_value": -0.0}));
     assert_eq!(array.fill_value(), FillValue::new((-0.0f32).to_le_bytes()));
+}
+
+/// zs-377: decimal fill values are rounded once, from their text.
+#[test]
+fn zs_377_fill_values_are_rounded_once() {
+    let bits = |data_type: &str, number: &str| {
+        let document = v3_document(json!({"data_type": data_type, "fill_value": 0}));
+        let text = crate::json::to_text(&Value::Object(document)).replace("\"fill_value\": 0", &format!("\"fill_value\": {number}"));
+        let Node::Array(array) = Node::from_v3_bytes(text.as_bytes()).unwrap() else { panic!() };
+        array.fill_value().as_bytes().to_vec()
+    };
+    for (number, value) in [("16777217", 16_777_216.0f32), ("16777219", 16_777_220.0), ("1.0000000596046448", 1.000_000_1), ("1e-46", 0.0)]
+    {
+        assert_eq!(bits("float32", number), value.to_le_bytes(), "{number}");
+    }
+    assert_eq!(bits("float16", "2049"), 0x6800u16.to_le_bytes());
+    // Exponents and digits that no float has are no work.
+    assert_eq!(bits("float32", "1e-999999999999999999999"), 0.0f32.to_le_bytes());
+    assert_eq!(bits("float64", &format!("0.{}1", "0".repeat(1_000_000))), 0.0f64.to_le_bytes());
 }
 
 /// zp-3586: junk strings are no floats.
