@@ -55,6 +55,9 @@ pub struct Globals {
     /// HTTP header to send, as in 'Authorization: Bearer …' (may be repeated)
     #[arg(long, global = true, value_name = "NAME:VALUE", help_heading = "Reading and stores")]
     pub header: Vec<String>,
+    /// Proxy for HTTP and object stores [env: HTTPS_PROXY or ALL_PROXY, but for the hosts of NO_PROXY]
+    #[arg(long, global = true, value_name = "URL", help_heading = "Reading and stores")]
+    pub proxy: Option<String>,
     /// HTTP status that means "absent" beside 404 and 410, as in 403 (may be repeated)
     #[arg(long, global = true, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(400..=599), help_heading = "Reading and stores")]
     pub absent_status: Vec<u16>,

@@ -43,12 +43,10 @@ fn one(text: &str, itemsize: usize) -> Result<Codec> {
         "crc32" => Codec::Crc32 { location: Location::Start },
         "adler32" => Codec::Adler32 { location: Location::Start },
         "fletcher32" => Codec::Fletcher32,
-        "bitround" => Codec::BitRound { keepbits: parameters.required("number of mantissa bits to keep", 0..=52)? as u32, numcodecs: false },
-        "packbits" => Codec::PackBits {
-            padding: gingham::core::codec::PackBitsPadding::None,
-            first_bit: None,
-            last_bit: None,
-        },
+        "bitround" => {
+            Codec::BitRound { keepbits: parameters.required("number of mantissa bits to keep", 0..=52)? as u32, numcodecs: false }
+        }
+        "packbits" => Codec::PackBits { padding: gingham::core::codec::PackBitsPadding::None, first_bit: None, last_bit: None },
         "pcodec" => Codec::Pcodec(Pcodec {
             level: parameters.number("level", 8, 0..=12)? as u8,
             mode_spec: "auto".into(),
@@ -77,7 +75,9 @@ fn blosc(parameters: &mut Parameters, itemsize: usize) -> Result<Codec> {
         Some("snappy") => BloscCompressor::Snappy,
         Some("zlib") => BloscCompressor::Zlib,
         Some(other) => {
-            return Err(Failure::usage(format!("Blosc has no compressor \"{other}\"")).hint("it has lz4, lz4hc, blosclz, zstd, zlib and snappy"));
+            return Err(
+                Failure::usage(format!("Blosc has no compressor \"{other}\"")).hint("it has lz4, lz4hc, blosclz, zstd, zlib and snappy")
+            );
         }
     };
     let clevel = parameters.number("level", 5, 0..=9)? as u8;

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use anstream::ColorChoice;
 
 use crate::args::{Color, Globals, ProgressMode, Separator};
-use crate::env;
+use crate::env::{self, Environment};
 use crate::error::{Failure, Result};
 use crate::render::style;
 
@@ -18,8 +18,9 @@ pub struct Context {
     pub verbose: u8,
     /// How progress is shown.
     pub progress: ProgressMode,
-    /// How stores are reached.
+    /// How stores are reached, but for the proxy; see [`Context::store_options`].
     pub store: gingham::store::Options,
+    environment: Environment,
     /// How arrays are read and written.
     pub array: gingham::Options,
 }
@@ -34,7 +35,7 @@ impl Context {
         }
         .write_global();
         let environment = env::read()?;
-        let mut settings = environment.settings;
+        let mut settings = environment.settings.clone();
         if let Some(endpoint) = &globals.endpoint {
             // Later settings win over those of the environment.
             settings.push(("aws_endpoint".into(), endpoint.clone()));
@@ -44,6 +45,7 @@ impl Context {
                 settings.push(("azure_allow_http".into(), "true".into()));
             }
         }
+        let jobs = globals.jobs.or(environment.jobs);
         Ok(Context {
             json: globals.json,
             verbose: globals.verbose,
@@ -53,10 +55,12 @@ impl Context {
                 anonymous: globals.anonymous,
                 absent_statuses: globals.absent_status.clone(),
                 headers: globals.header.iter().map(|h| header(h)).collect::<Result<_>>()?,
+                proxy: globals.proxy.clone(),
                 fsync: false,
             },
+            environment,
             array: gingham::Options {
-                threads: globals.jobs.or(environment.jobs).map(usize::from),
+                threads: jobs.map(usize::from),
                 separator: globals.separator.map(|s| match s {
                     Separator::Slash => '/',
                     Separator::Period => '.',
@@ -64,6 +68,17 @@ impl Context {
                 ..Default::default()
             },
         })
+    }
+    /// How the store of a location is reached. A proxy of the environment is not for every host.
+    pub fn store_options(&self, location: &str) -> gingham::store::Options {
+        let mut options = self.store.clone();
+        if let (None, Some((_, rest))) = (&options.proxy, location.split_once("://")) {
+            let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            let host = authority.rsplit('@').next().unwrap_or_default();
+            let host = host.rsplit_once(':').map_or(host, |(h, port)| if port.parse::<u16>().is_ok() { h } else { host });
+            options.proxy = self.environment.proxy_for(host).map(str::to_string);
+        }
+        options
     }
     /// Standard output for text: colours where it is a terminal. Flush it at the end.
     pub fn text(&self) -> impl Write {

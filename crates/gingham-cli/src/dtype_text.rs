@@ -30,7 +30,9 @@ pub fn parse(text: &str) -> Result<TypeStr> {
         Err(e) => return Err(refused(text, &e.what)),
     }
     match parse_v2(&Value::String(text.into())) {
-        Ok(TypeStr { data_type: DataType::Unknown { .. }, .. }) | Err(_) => known(text, DataType::Unknown { name: text.into(), configuration: None }).map(plain),
+        Ok(TypeStr { data_type: DataType::Unknown { .. }, .. }) | Err(_) => {
+            known(text, DataType::Unknown { name: text.into(), configuration: None }).map(plain)
+        }
         Ok(typestr) => Ok(typestr),
     }
 }

@@ -10,7 +10,7 @@ use crate::words;
 /// Opens what lies at a location.
 pub fn node(context: &Context, location: &str) -> Result<Node> {
     check(location)?;
-    Ok(gingham::open_url(location, &context.store, &context.array)?.1)
+    Ok(gingham::open_url(location, &context.store_options(location), &context.array)?.1)
 }
 
 /// Opens an array; for a group the error names the arrays that could have been meant.
@@ -35,7 +35,7 @@ fn array_name(entry: Entry) -> Option<String> {
 /// Opens the store for a location that need not exist yet.
 pub fn target(context: &Context, location: &str) -> Result<Store> {
     check(location)?;
-    Ok(store::open_with(location, &context.store)?)
+    Ok(store::open_with(location, &context.store_options(location))?)
 }
 
 fn check(location: &str) -> Result<()> {

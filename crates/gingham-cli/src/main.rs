@@ -22,9 +22,11 @@ mod ome;
 mod picture;
 mod progress;
 mod render;
+mod sheet;
 mod slabs;
 mod source;
 mod table;
+mod values;
 mod words;
 
 use std::process::ExitCode;

@@ -263,7 +263,11 @@ impl Literal<'_> {
         let (digits, rest) = self.rest.split_at(end);
         // Python 2 wrote long numbers with an L.
         self.rest = rest.strip_prefix('L').unwrap_or(rest);
-        digits.parse::<i128>().ok().and_then(|n| if n < 0 { i64::try_from(n).ok().map(Value::from) } else { u64::try_from(n).ok().map(Value::from) }).ok_or_else(|| format!("its header holds the number {digits}"))
+        digits
+            .parse::<i128>()
+            .ok()
+            .and_then(|n| if n < 0 { i64::try_from(n).ok().map(Value::from) } else { u64::try_from(n).ok().map(Value::from) })
+            .ok_or_else(|| format!("its header holds the number {digits}"))
     }
     fn word(&mut self) -> std::result::Result<Value, String> {
         for (word, value) in [("True", Value::Bool(true)), ("False", Value::Bool(false)), ("None", Value::Null)] {

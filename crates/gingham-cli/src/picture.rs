@@ -30,7 +30,10 @@ pub fn frame(shape: &[u64]) -> Result<Frame> {
     }
     let refuse = |what: String| Failure::usage(what).hint("select a plane, with a step where it is large: --select '0, ::4, ::4'");
     let &[height, width] = axes.as_slice() else {
-        return Err(refuse(format!("a picture has 2 axes (3 where the last holds RGB or RGBA); the selection is {}", render::shape(shape))));
+        return Err(refuse(format!(
+            "a picture has 2 axes (3 where the last holds RGB or RGBA); the selection is {}",
+            render::shape(shape)
+        )));
     };
     if width == 0 || height == 0 || width.checked_mul(height).is_none_or(|n| n > MOST_PIXELS) || width.max(height) > 1 << 24 {
         return Err(refuse(format!("a picture of {width} x {height} pixels cannot be drawn")));

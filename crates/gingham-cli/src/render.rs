@@ -31,11 +31,6 @@ pub fn bytes(n: u64) -> String {
     if value >= 100.0 { format!("{value:.0} {}", UNITS[unit]) } else { format!("{value:.1} {}", UNITS[unit]) }
 }
 
-/// Bytes that may be past 2^64.
-pub fn bytes_or_more(n: Option<u64>) -> String {
-    n.map_or_else(|| "more than 16 EiB".into(), bytes)
-}
-
 /// `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();

@@ -55,7 +55,9 @@ impl Source {
         Ok(Source { name, shape: Some(header.shape), typestr: Some(header.typestr), from: From::Bytes(input) })
     }
     fn json(input: Box<dyn Read>, name: String) -> Result<Self> {
-        let wrong = |why: &str| Failure::bad_data(format!("{name} is not the JSON of a read: {why}")).hint("it is {\"shape\": […], \"values\": […]}");
+        let wrong = |why: &str| {
+            Failure::bad_data(format!("{name} is not the JSON of a read: {why}")).hint("it is {\"shape\": […], \"values\": […]}")
+        };
         let mut value: Value = serde_json::from_reader(BufReader::new(input)).map_err(|e| wrong(&e.to_string()))?;
         let shape: Option<Vec<u64>> = match value.get("shape") {
             Some(Value::Array(lengths)) => lengths.iter().map(Value::as_u64).collect(),
@@ -89,11 +91,10 @@ impl Source {
                 Err(Failure::usage(format!("bare bytes cannot be elements of type {data_type}, whose lengths vary"))
                     .hint("give the values as JSON: --from values.json with {\"shape\": […], \"values\": […]}"))
             }
-            (Some(typestr), _) if !cast && !same_type(&typestr.data_type, data_type) => Err(Failure::usage(format!(
-                "{} holds elements of type {}, the array's are {data_type}",
-                self.name, typestr.data_type
-            ))
-            .hint("--cast converts value by value and refuses what does not fit")),
+            (Some(typestr), _) if !cast && !same_type(&typestr.data_type, data_type) => {
+                Err(Failure::usage(format!("{} holds elements of type {}, the array's are {data_type}", self.name, typestr.data_type))
+                    .hint("--cast converts value by value and refuses what does not fit"))
+            }
             _ => Ok(()),
         }
     }
@@ -129,7 +130,9 @@ impl Source {
         let mut one = [0];
         match input.read(&mut one) {
             Ok(0) => Ok(()),
-            Ok(_) => Err(Failure::usage(format!("{} holds more elements than were asked for", self.name)).hint("all that fit have been written")),
+            Ok(_) => {
+                Err(Failure::usage(format!("{} holds more elements than were asked for", self.name)).hint("all that fit have been written"))
+            }
             Err(e) => Err(Failure::file(&self.name, "read", e)),
         }
     }
@@ -166,7 +169,8 @@ fn to_little(typestr: &TypeStr, bytes: &mut [u8], name: &str) -> Result<()> {
             Ok(())
         }
         None if typestr.order.iter().all(|o| *o == Endian::Little) => Ok(()),
-        None => Err(Failure::bad_data(format!("the members of {name} have different byte orders")).hint("save it with one byte order for all members")),
+        None => Err(Failure::bad_data(format!("the members of {name} have different byte orders"))
+            .hint("save it with one byte order for all members")),
     }
 }
 

@@ -215,13 +215,7 @@ mod tests {
 
     #[test]
     fn codecs_are_told_by_what_they_do() {
-        let blosc = Codec::Blosc {
-            cname: BloscCompressor::Lz4,
-            clevel: 5,
-            shuffle: BloscShuffle::Byte,
-            typesize: 4,
-            blocksize: 0,
-        };
+        let blosc = Codec::Blosc { cname: BloscCompressor::Lz4, clevel: 5, shuffle: BloscShuffle::Byte, typesize: 4, blocksize: 0 };
         let list = [Codec::Bytes(ByteOrder::Uniform(Endian::Little)), blosc, Codec::Crc32c { location: Location::End }];
         assert_eq!(codecs(&list), "bytes little-endian, blosc lz4 level 5 shuffle, crc32c");
         let unknown = Codec::Unknown { name: "wavpack\u{7}".into(), configuration: None, ignorable: false };

@@ -8,7 +8,19 @@ use std::process::Stdio;
 use common::{Place, command};
 
 const COMMANDS: [&str; 14] = [
-    "info", "tree", "read", "write", "append", "resize", "attrs", "convert", "plan", "validate", "checksum", "demo", "completions",
+    "info",
+    "tree",
+    "read",
+    "write",
+    "append",
+    "resize",
+    "attrs",
+    "convert",
+    "plan",
+    "validate",
+    "checksum",
+    "demo",
+    "completions",
     "conformance",
 ];
 
@@ -110,8 +122,12 @@ fn completions_know_the_commands() {
 fn ic_stdout_a_closed_pipe_is_quiet() {
     let place = Place::new();
     place.ok("write big.zarr --create --shape 300000 --dtype int32 --value 123456789");
-    let mut child =
-        command(&place.path("")).args(["read", "big.zarr", "--format", "csv"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command(&place.path(""))
+        .args(["read", "big.zarr", "--format", "csv"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));

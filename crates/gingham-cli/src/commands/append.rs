@@ -51,7 +51,12 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     source.check_type(array.data_type(), arguments.cast)?;
     let shape = match (given, source.shape()) {
         (Some(given), Some(own)) if given != own => {
-            return Err(Failure::usage(format!("{} has the shape {}, --shape says {}", source.name(), render::shape(own), render::shape(&given))));
+            return Err(Failure::usage(format!(
+                "{} has the shape {}, --shape says {}",
+                source.name(),
+                render::shape(own),
+                render::shape(&given)
+            )));
         }
         (Some(given), _) => given,
         (None, Some(own)) => own.to_vec(),
@@ -86,7 +91,13 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
 fn find_axis(array: &Array, text: &str) -> Result<usize> {
     let names = array.meta().dimension_names().unwrap_or_default();
     let ndim = array.shape().len();
-    let number = || text.parse::<i64>().ok().map(|n| if n < 0 { n + ndim as i64 } else { n }).filter(|n| (0..ndim as i64).contains(n)).map(|n| n as usize);
+    let number = || {
+        text.parse::<i64>()
+            .ok()
+            .map(|n| if n < 0 { n + ndim as i64 } else { n })
+            .filter(|n| (0..ndim as i64).contains(n))
+            .map(|n| n as usize)
+    };
     names.iter().position(|n| n.as_deref() == Some(text)).or_else(number).ok_or_else(|| {
         let known: Vec<String> = names.iter().flatten().cloned().collect();
         let failure = Failure::usage(format!("the array has no axis \"{text}\""));

@@ -126,7 +126,11 @@ fn failed(error: gingham::Error, begun: bool, arguments: &Arguments) -> Failure 
     if exists {
         return failure.hint("--overwrite replaces it");
     }
-    if begun { failure.hint(format!("{} is not complete; run it again with --overwrite", arguments.target)) } else { failure.before_writing() }
+    if begun {
+        failure.hint(format!("{} is not complete; run it again with --overwrite", arguments.target))
+    } else {
+        failure.before_writing()
+    }
 }
 
 /// Objects and bytes of the source's arrays, where the store can list them.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use gingham::store::{self, Store, wrap::Count};
-use gingham::{Array, Node};
+use gingham::{Array, Node, Selection};
 use gingham_ops::checksum::checksum;
 use gingham_ops::convert::{Cut, Options, convert};
 use serde_json::json;
@@ -16,7 +16,10 @@ use serde_json::json;
 use crate::context::Context;
 use crate::error::{Failure, Result};
 use crate::exit::Exit;
-use crate::render::{self, style::{DIM, GOOD, NAME}};
+use crate::render::{
+    self,
+    style::{DIM, GOOD, NAME},
+};
 use crate::table::{Align, Table};
 
 /// What was typed.
@@ -209,23 +212,26 @@ fn compare(dir: &Path, layouts: &[Layout], context: &Context) -> Result<usize> {
 fn measure(dir: &Path, layouts: &[Layout], read: &Read, context: &Context) -> Result<Vec<Cost>> {
     let mut costs = Vec::new();
     for (i, layout) in layouts.iter().enumerate() {
-        let (store, counter) = Count::new(open(dir, layout.file, context)?);
+        let count = Count::new(open(dir, layout.file, context)?);
+        let (counts, store) = (count.counts(), Store::new(count));
+        let selection = Selection::parse(read.selection).map_err(gingham::Error::from)?;
         let array = match Array::open_with(&store, read.array, &context.array) {
             Ok(array) => array,
             Err(e) if e.kind() == gingham::Kind::NotFound => continue,
             Err(e) => return Err(e.into()),
         };
-        let decoded = array.plan(read.selection)?.cost().decoded;
-        counter.reset();
+        let decoded = array.plan(selection.clone())?.cost().decoded;
+        counts.reset();
         let mut took = Duration::MAX;
         let (mut requests, mut bytes) = (0, 0);
         // The best of three: the first one warms the caches. Its requests count, the shard indexes among them.
         for round in 0..3 {
             let start = Instant::now();
-            array.read_elements(read.selection)?;
+            array.read_elements(selection.clone())?;
             took = took.min(start.elapsed());
             if round == 0 {
-                (requests, bytes) = (counter.requests(), counter.bytes());
+                let tally = counts.now();
+                (requests, bytes) = (tally.gets + tally.stats, tally.got_bytes);
             }
         }
         costs.push(Cost { layout: i, requests, bytes, decoded, took });

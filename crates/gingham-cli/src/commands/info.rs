@@ -208,7 +208,11 @@ fn codec_words(chain: &[Codec]) -> String {
                 gingham::core::codec::Location::Start => "start",
                 gingham::core::codec::Location::End => "end",
             };
-            let mut text = format!("{}\nin shards with their index at the {place} ({})", words::codecs(&sharding.codecs), words::codecs(&sharding.index_codecs));
+            let mut text = format!(
+                "{}\nin shards with their index at the {place} ({})",
+                words::codecs(&sharding.codecs),
+                words::codecs(&sharding.index_codecs)
+            );
             if !outer.is_empty() {
                 text.push_str(&format!("\naround the shard: {}", words::codecs(&outer)));
             }

@@ -67,7 +67,13 @@ fn facts(plan: &Plan) -> Facts {
 }
 
 fn pieces(plan: &Plan, most: usize, out: &mut dyn Write) -> Result<()> {
-    let mut table = Table::new(&[("key", Align::Left), ("chunk", Align::Left), ("part of it", Align::Left), ("goes to", Align::Left), ("", Align::Left)]);
+    let mut table = Table::new(&[
+        ("key", Align::Left),
+        ("chunk", Align::Left),
+        ("part of it", Align::Left),
+        ("goes to", Align::Left),
+        ("", Align::Left),
+    ]);
     let mut all = plan.pieces();
     let mut listed = 0usize;
     for piece in all.by_ref().take(most) {

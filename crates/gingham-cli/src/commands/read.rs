@@ -173,7 +173,8 @@ fn write(array: &Array, resolved: &Resolved, options: &Options, out: &mut dyn Wr
         }
         Format::Raw => {
             if data_type.size().is_none() {
-                return Err(Failure::usage(format!("elements of type {data_type} are not a fixed number of bytes")).hint("read them with --format json"));
+                return Err(Failure::usage(format!("elements of type {data_type} are not a fixed number of bytes"))
+                    .hint("read them with --format json"));
             }
             parts(array, resolved, options, |elements, _| Ok(out.write_all(fixed(elements)?)?))
         }

@@ -161,10 +161,7 @@ mod tests {
     #[test]
     fn branches_follow_the_paths() {
         let paths = ["", "a", "g", "g/b", "g/h", "g/h/c", "z"];
-        assert_eq!(
-            branches(&paths, "data.zarr/"),
-            ["data.zarr", "├── a", "├── g", "│   ├── b", "│   └── h", "│       └── c", "└── z"]
-        );
+        assert_eq!(branches(&paths, "data.zarr/"), ["data.zarr", "├── a", "├── g", "│   ├── b", "│   └── h", "│       └── c", "└── z"]);
         assert_eq!(branches(&[""], "x"), ["x"]);
     }
 }

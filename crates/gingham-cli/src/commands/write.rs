@@ -124,7 +124,11 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     let written = if source.is_some() || arguments.value.is_some() { resolved.count().unwrap_or(u64::MAX) } else { 0 };
     let mut out = context.text();
     if context.json {
-        writeln!(out, "{}", json!({ "path": array.path(), "shape": array.shape(), "created": arguments.create, "elements_written": written }))?;
+        writeln!(
+            out,
+            "{}",
+            json!({ "path": array.path(), "shape": array.shape(), "created": arguments.create, "elements_written": written })
+        )?;
     } else if arguments.create {
         writeln!(out, "{}: {} of {}, {}", arguments.location, array.data_type(), render::shape(&array.shape()), grid_words(&array))?;
     }
@@ -236,7 +240,9 @@ fn grid(arguments: &Arguments, shape: &[u64], itemsize: usize) -> Result<(Grid, 
     };
     let Some(text) = &arguments.shards else { return Ok((chunks, None)) };
     let Some(inner) = chunks.regular_chunk_shape() else {
-        return Err(Failure::usage("chunks inside shards all have one shape; --chunks lists several lengths").hint("give the lists to --shards"));
+        return Err(
+            Failure::usage("chunks inside shards all have one shape; --chunks lists several lengths").hint("give the lists to --shards")
+        );
     };
     Ok((chunks_text::grid(text, shape, "--shards")?, Some(inner.to_vec())))
 }

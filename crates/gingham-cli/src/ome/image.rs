@@ -46,8 +46,12 @@ fn inner_version(image: &Value, place: &str, version: Version, findings: &mut Fi
     match (image.get("version"), version) {
         (Some(Value::String(v)), Version::V04) if v == "0.4" => {}
         (None, Version::V04) => findings.warning("ome-version", format!("{place} lacks version, which is recommended")),
-        (Some(other), Version::V04) => findings.error("ome-version", format!("{place}/version is {}; it must be \"0.4\"", short(&other.to_string(), 40))),
-        (Some(_), Version::V05) => findings.warning("ome-version", format!("{place} has a version of its own; in 0.5 it stands in ome/version alone")),
+        (Some(other), Version::V04) => {
+            findings.error("ome-version", format!("{place}/version is {}; it must be \"0.4\"", short(&other.to_string(), 40)))
+        }
+        (Some(_), Version::V05) => {
+            findings.warning("ome-version", format!("{place} has a version of its own; in 0.5 it stands in ome/version alone"))
+        }
         _ => {}
     }
 }
@@ -168,11 +172,14 @@ pub(super) fn omero(value: &Value, findings: &mut Findings) {
     for (i, channel) in channels.iter().enumerate() {
         match channel.get("color").and_then(Value::as_str) {
             Some(color) if color.len() == 6 && color.chars().all(|c| c.is_ascii_hexdigit()) => {}
-            Some(color) => findings.error(RULE, format!("omero/channels/{i}/color is \"{}\"; it must be six hexadecimal digits", short(color, 20))),
+            Some(color) => {
+                findings.error(RULE, format!("omero/channels/{i}/color is \"{}\"; it must be six hexadecimal digits", short(color, 20)))
+            }
             None => findings.error(RULE, format!("omero/channels/{i} has no color")),
         }
         let window = channel.get("window");
-        let lacking: Vec<&str> = ["min", "max", "start", "end"].into_iter().filter(|k| !window.and_then(|w| w.get(*k)).is_some_and(Value::is_number)).collect();
+        let lacking: Vec<&str> =
+            ["min", "max", "start", "end"].into_iter().filter(|k| !window.and_then(|w| w.get(*k)).is_some_and(Value::is_number)).collect();
         match (window, lacking.is_empty()) {
             (None, _) => findings.error(RULE, format!("omero/channels/{i} has no window")),
             (_, false) => findings.error(RULE, format!("omero/channels/{i}/window lacks the number {}", lacking.join(", "))),

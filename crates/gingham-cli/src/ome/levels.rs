@@ -16,8 +16,10 @@ pub(super) fn check(group: &Group, block: &Block, findings: &mut Findings) -> Re
     }
     let is_label = block.members.contains_key("image-label");
     for image in block.members.get("multiscales").and_then(Value::as_array).into_iter().flatten() {
-        let axes: Option<Vec<&str>> =
-            image.get("axes").and_then(Value::as_array).map(|a| a.iter().map(|x| x.get("name").and_then(Value::as_str).unwrap_or("")).collect());
+        let axes: Option<Vec<&str>> = image
+            .get("axes")
+            .and_then(Value::as_array)
+            .map(|a| a.iter().map(|x| x.get("name").and_then(Value::as_str).unwrap_or("")).collect());
         let mut before: Option<Array> = None;
         for dataset in image.get("datasets").and_then(Value::as_array).into_iter().flatten() {
             let Some(path) = dataset.get("path").and_then(Value::as_str) else { continue };
@@ -68,21 +70,32 @@ fn check_level(path: &str, level: &Array, axes: Option<&[&str]>, version: Versio
             let names: Vec<&str> = names.iter().map(|n| n.as_deref().unwrap_or("-")).collect();
             findings.error(
                 "ome-dimension-names",
-                format!("dataset \"{path}\" names its dimensions {}, the metadata {}", short(&names.join(", "), 80), short(&axes.join(", "), 80)),
+                format!(
+                    "dataset \"{path}\" names its dimensions {}, the metadata {}",
+                    short(&names.join(", "), 80),
+                    short(&axes.join(", "), 80)
+                ),
             );
         }
-        None => findings.error("ome-dimension-names", format!("dataset \"{path}\" does not name its dimensions; they must be {}", short(&axes.join(", "), 80))),
+        None => findings.error(
+            "ome-dimension-names",
+            format!("dataset \"{path}\" does not name its dimensions; they must be {}", short(&axes.join(", "), 80)),
+        ),
     }
 }
 
 fn compare(path: &str, before: &Array, level: &Array, findings: &mut Findings) {
     let path = short(path, 60);
     if before.data_type() != level.data_type() {
-        findings.warning(RULE, format!("dataset \"{path}\" is of type {}, the level before it of {}", level.data_type(), before.data_type()));
+        findings
+            .warning(RULE, format!("dataset \"{path}\" is of type {}, the level before it of {}", level.data_type(), before.data_type()));
     }
     let (old, new) = (before.shape(), level.shape());
     if old.len() == new.len() && old.iter().zip(&new).any(|(o, n)| n > o) {
-        findings.error(RULE, format!("dataset \"{path}\" is {}, larger than the level before it ({})", render::shape(&new), render::shape(&old)));
+        findings.error(
+            RULE,
+            format!("dataset \"{path}\" is {}, larger than the level before it ({})", render::shape(&new), render::shape(&old)),
+        );
     }
 }
 

@@ -126,7 +126,8 @@ fn block<'a>(attributes: &'a Map<String, Value>, format: Format, findings: &mut 
             return None;
         }
         if format == Format::V3 && BLOCKS[..2].iter().chain(&BLOCKS[4..]).any(|b| attributes.contains_key(*b)) {
-            findings.error("ome-place", "a group of format 3 keeps OME-Zarr metadata below \"ome\"; here it lies at the top of the attributes");
+            findings
+                .error("ome-place", "a group of format 3 keeps OME-Zarr metadata below \"ome\"; here it lies at the top of the attributes");
         }
         return Some(Block { members: attributes, version: old_version(attributes) });
     };
@@ -145,7 +146,10 @@ fn block<'a>(attributes: &'a Map<String, Value>, format: Format, findings: &mut 
             Version::V05
         }
         Some(other) => {
-            findings.error("ome-version", format!("ome/version is {}; it must be the text \"0.5\"", crate::render::short(&other.to_string(), 40)));
+            findings.error(
+                "ome-version",
+                format!("ome/version is {}; it must be the text \"0.5\"", crate::render::short(&other.to_string(), 40)),
+            );
             Version::V05
         }
         None => {
@@ -158,7 +162,9 @@ fn block<'a>(attributes: &'a Map<String, Value>, format: Format, findings: &mut 
 
 /// `0.6`, `0.6.dev1`, `1.0`: later than 0.5. `0.5.2` is not: the only legal text of 0.5 is `0.5`.
 fn is_newer(version: &str) -> bool {
-    let mut parts = version.split(['.', '-']).map(|p| p.trim_end_matches(|c: char| !c.is_ascii_digit()).split(|c: char| !c.is_ascii_digit()).next().and_then(|d| d.parse::<u32>().ok()));
+    let mut parts = version.split(['.', '-']).map(|p| {
+        p.trim_end_matches(|c: char| !c.is_ascii_digit()).split(|c: char| !c.is_ascii_digit()).next().and_then(|d| d.parse::<u32>().ok())
+    });
     match (parts.next().flatten(), parts.next().flatten()) {
         (Some(major), Some(minor)) => (major, minor) > (0, 5),
         _ => false,
@@ -253,7 +259,8 @@ mod tests {
         let yx = serde_json::json!([{ "name": "y", "type": "space" }, { "name": "x", "type": "space" }]);
         let scale = serde_json::json!([{ "type": "scale", "scale": [1, 1] }]);
         assert!(image(yx.clone(), scale.clone()).is_empty());
-        let space_first = serde_json::json!([{ "name": "y", "type": "space" }, { "name": "x", "type": "space" }, { "name": "t", "type": "time" }]);
+        let space_first =
+            serde_json::json!([{ "name": "y", "type": "space" }, { "name": "x", "type": "space" }, { "name": "t", "type": "time" }]);
         assert_eq!(image(space_first, serde_json::json!([{ "type": "scale", "scale": [1, 1, 1] }])), ["ome-axes"]);
         let twice = serde_json::json!([{ "name": "y", "type": "space" }, { "name": "y", "type": "space" }]);
         assert_eq!(image(twice, scale), ["ome-axes"]);

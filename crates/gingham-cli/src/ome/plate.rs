@@ -25,7 +25,9 @@ pub(super) fn plate(value: &Value, version: Version, findings: &mut Findings) {
     match value.get("field_count") {
         None => {}
         Some(n) if whole(n, 1) && n.as_u64() != Some(0) => {}
-        Some(n) => findings.error(PLATE, format!("plate/field_count is {}; it must be a whole number of at least 1", short(&n.to_string(), 40))),
+        Some(n) => {
+            findings.error(PLATE, format!("plate/field_count is {}; it must be a whole number of at least 1", short(&n.to_string(), 40)))
+        }
     }
     if value.get("name").is_none() {
         findings.warning(PLATE, "plate lacks name, which is recommended");
@@ -38,7 +40,9 @@ fn inner_version(value: &Value, place: &str, version: Version, findings: &mut Fi
         match value.get("version") {
             None => findings.warning("ome-version", format!("{place} lacks version, which is recommended")),
             Some(Value::String(v)) if v == "0.4" => {}
-            Some(other) => findings.error("ome-version", format!("{place}/version is {}; it must be \"0.4\"", short(&other.to_string(), 40))),
+            Some(other) => {
+                findings.error("ome-version", format!("{place}/version is {}; it must be \"0.4\"", short(&other.to_string(), 40)))
+            }
         }
     }
 }

@@ -28,7 +28,12 @@ pub const VOLUME_CHUNKS: [u64; 3] = [16, 32, 32];
 
 /// Writes the data set in format 2.
 pub fn make(store: &Store, options: &gingham::Options) -> Result<()> {
-    Group::create(store, "", Format::V2, attributes(&json!({ "title": "A made-up atmosphere and a made-up cell", "Conventions": "CF-1.11" })))?;
+    Group::create(
+        store,
+        "",
+        Format::V2,
+        attributes(&json!({ "title": "A made-up atmosphere and a made-up cell", "Conventions": "CF-1.11" })),
+    )?;
     let float = DataType::Float(Float::F32);
     let coordinate = |name: &str, bytes: Vec<u8>, data_type: DataType, length: u64, about: Value| {
         put(store, name, data_type, &[length], &[length], &[name], about, bytes, options)
@@ -41,7 +46,17 @@ pub fn make(store: &Store, options: &gingham::Options) -> Result<()> {
     coordinate("lon", lon, float.clone(), FIELD[2], json!({ "units": "degrees_east", "standard_name": "longitude" }))?;
     let about = json!({ "units": "K", "standard_name": "air_temperature", "cell_methods": "time: mean" });
     put(store, "temperature", float, &FIELD, &FIELD_CHUNKS, &["time", "lat", "lon"], about, temperature(), options)?;
-    put(store, "volume", DataType::UInt16, &VOLUME, &VOLUME_CHUNKS, &["z", "y", "x"], json!({ "voxel_um": [0.5, 0.2, 0.2] }), volume(), options)
+    put(
+        store,
+        "volume",
+        DataType::UInt16,
+        &VOLUME,
+        &VOLUME_CHUNKS,
+        &["z", "y", "x"],
+        json!({ "voxel_um": [0.5, 0.2, 0.2] }),
+        volume(),
+        options,
+    )
 }
 
 fn attributes(value: &Value) -> Map<String, Value> {
@@ -63,13 +78,7 @@ fn put(
     let typesize = data_type.size().unwrap_or(1);
     let mut new = NewArray::new(data_type, Grid::regular(shape, chunks)?);
     new.format = Format::V2;
-    new.codecs = Some(vec![Codec::Blosc {
-        cname: BloscCompressor::Lz4,
-        clevel: 5,
-        shuffle: BloscShuffle::Byte,
-        typesize,
-        blocksize: 0,
-    }]);
+    new.codecs = Some(vec![Codec::Blosc { cname: BloscCompressor::Lz4, clevel: 5, shuffle: BloscShuffle::Byte, typesize, blocksize: 0 }]);
     new.dimension_names = Some(dimensions.iter().map(|d| Some(d.to_string())).collect());
     new.attributes = attributes(&about);
     new.options = options.clone();
