@@ -68,7 +68,8 @@ fn text(text: &str) -> Cut {
 #[test]
 fn dask_12583_targets_that_do_not_align_with_the_source_get_every_value() {
     let source = counted(&[10, 10], &[2, 2]);
-    let layouts = [(text("4,4"), Cut::None), (text("2,2"), text("4,4")), (text("3,7"), Cut::None), (text("[[3,7],[1,[4,2],1]]"), Cut::None)];
+    let layouts =
+        [(text("4,4"), Cut::None), (text("2,2"), text("4,4")), (text("3,7"), Cut::None), (text("[[3,7],[1,[4,2],1]]"), Cut::None)];
     for (chunks, shards) in layouts {
         let options = Options { chunks, shards, array: gingham::Options { threads: Some(8), ..Default::default() }, ..Default::default() };
         for _ in 0..5 {
@@ -209,7 +210,9 @@ fn zjl_146_an_undefined_fill_value_becomes_zero_with_a_warning() {
 
 #[test]
 fn zrs_tools8_blosc_is_spelled_out_in_v3() {
-    for (dtype, shuffle, want, typesize) in [("<u2", 1, "shuffle", 2), ("|u1", -1, "bitshuffle", 1), ("<f8", 2, "bitshuffle", 8), ("<i4", 0, "noshuffle", 4)] {
+    for (dtype, shuffle, want, typesize) in
+        [("<u2", 1, "shuffle", 2), ("|u1", -1, "bitshuffle", 1), ("<f8", 2, "bitshuffle", 8), ("<i4", 0, "noshuffle", 4)]
+    {
         let source = memory();
         let blosc = format!(r#"{{"id":"blosc","cname":"lz4","clevel":5,"shuffle":{shuffle},"blocksize":0}}"#);
         put(&source, ".zarray", v2("8", "4", dtype, "0", "C").replace(r#""compressor":null"#, &format!(r#""compressor":{blosc}"#)));
@@ -322,7 +325,8 @@ fn places_inside_each_other_are_refused() {
 fn everything_that_cannot_be_converted_is_named_at_once() {
     let source = hierarchy();
     for (name, filter) in [("x", r#"{"id":"json2","encoding":"utf-8"}"#), ("y", r#"{"id":"nonesuch"}"#)] {
-        let document = v2("2", "2", if name == "x" { "|O" } else { "<i4" }, "null", "C").replace(r#""filters":null"#, &format!(r#""filters":[{filter}]"#));
+        let document = v2("2", "2", if name == "x" { "|O" } else { "<i4" }, "null", "C")
+            .replace(r#""filters":null"#, &format!(r#""filters":[{filter}]"#));
         put(&source, &format!("{name}/.zarray"), document);
     }
     let target = memory();
@@ -420,4 +424,79 @@ fn damaged_sources_leave_no_array_behind() {
     let target = memory();
     assert!(convert(&open(&source), &target, &Options::default(), &|_| {}).is_err());
     assert!(!keys(&target).contains(&"zarr.json".to_string()));
+}
+
+#[test]
+fn rectilinear_chunks_stay_without_automatic_shards() {
+    let source = run(&counted(&[8], &[2]), &Options { chunks: text("[[3,5]]"), ..Default::default() }).0;
+    let (target, report) = run(&source, &Options { shards: Cut::Auto, ..Default::default() });
+    assert_eq!((values(&target, ""), report.warnings.len()), (Elements::Fixed(counting(8)), 1));
+    assert!(convert(&open(&source), &memory(), &Options { shards: text("8"), ..Default::default() }, &|_| {}).is_err());
+}
+
+#[test]
+fn a_new_archive_is_a_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("new.zip");
+    let target = gingham::store::create_with(place.to_str().unwrap(), &gingham::store::Options::default()).unwrap();
+    convert(&open(&hierarchy()), &target, &Options::default(), &|_| {}).unwrap();
+    let back = Store::open(place.to_str().unwrap()).unwrap();
+    assert_eq!(values(&back, "sub/b"), Elements::Fixed(counting(4)));
+}
+
+/// The hash of every array that can be read.
+fn hashes(node: &Node) -> std::collections::BTreeMap<String, String> {
+    let all = match node {
+        Node::Array(array) => vec![(String::new(), array.clone())],
+        Node::Group(group) => group
+            .walk()
+            .unwrap()
+            .into_iter()
+            .filter_map(|e| match e.node {
+                Ok(Node::Array(array)) => Some((e.relative, array)),
+                _ => None,
+            })
+            .collect(),
+    };
+    all.into_iter().filter_map(|(path, array)| checksum(&array, &|_| {}).ok().map(|sum| (path, sum))).collect()
+}
+
+#[test]
+fn every_fixture_keeps_its_values_in_other_layouts() {
+    let shared = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let mut places: Vec<_> =
+        std::fs::read_dir(shared.join("fixtures/generated")).into_iter().flatten().flatten().map(|e| e.path()).collect();
+    let index = std::fs::read_to_string(shared.join("corpus/index.jsonl")).unwrap_or_default();
+    let entries = index.lines().filter_map(|l| serde_json::from_str::<Value>(l).ok());
+    places.extend(entries.filter(|e| e["kind"] == "zarr").filter_map(|e| e["path"].as_str().map(|p| shared.join("corpus").join(p))));
+    if places.is_empty() {
+        eprintln!("skipped: no fixtures at {}", shared.display());
+        return;
+    }
+    let (mut converted, mut refused) = (0, Vec::new());
+    for place in places {
+        let location = place.to_string_lossy().into_owned();
+        let Ok((_, node)) = gingham::open_url(&location, &gingham::store::Options::default(), &gingham::Options::default()) else {
+            continue;
+        };
+        let before = hashes(&node);
+        for (format, chunks, shards) in
+            [(Format::V3, Cut::Auto, Cut::Auto), (Format::V3, Cut::Keep, Cut::Auto), (Format::V2, Cut::Auto, Cut::None)]
+        {
+            let target = memory();
+            let options = Options { format: Some(format), chunks, shards, ..Default::default() };
+            match convert(&node, &target, &options, &|_| {}) {
+                Ok(_) => {
+                    assert_eq!(hashes(&open(&target)), before, "{location} {options:?}");
+                    converted += 1;
+                }
+                Err(e) => {
+                    assert!(!keys(&target).iter().any(|k| !k.contains('/') && k.ends_with("zarr.json")), "{location}: {e}");
+                    refused.push(format!("{location} {format:?}: {e}"));
+                }
+            }
+        }
+    }
+    eprintln!("{converted} conversions, {} refused:\n{}", refused.len(), refused.join("\n"));
+    assert!(converted > 150, "{converted}");
 }

@@ -127,7 +127,8 @@ fn damage_is_found_by_size_or_by_decoding() {
 #[test]
 fn n5z_14_nested_keys_that_the_document_does_not_explain() {
     let store = memory();
-    let document = br#"{"zarr_format":2,"shape":[4,4],"chunks":[2,2],"dtype":"<i2","compressor":null,"fill_value":0,"order":"C","filters":null}"#;
+    let document =
+        br#"{"zarr_format":2,"shape":[4,4],"chunks":[2,2],"dtype":"<i2","compressor":null,"fill_value":0,"order":"C","filters":null}"#;
     put(&store, ".zarray", *document);
     for key in ["0/0", "0/1", "1/0", "1/1"] {
         put(&store, key, [0; 8]);
@@ -185,4 +186,59 @@ fn nothing_in_the_generated_fixtures_makes_it_panic() {
         }
     }
     assert!(seen > 50, "{seen}");
+}
+
+/// A stored archive by hand: local headers, directory, end. `zip_of(&[("a", b"x"), ("a", b"y")])` has one name twice.
+fn zip_of(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let (mut out, mut directory) = (Vec::new(), Vec::new());
+    for (name, bytes) in entries {
+        let offset = out.len() as u32;
+        let mut middle = Vec::new();
+        middle.extend([20, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        middle.extend(crc32(bytes).to_le_bytes());
+        middle.extend((bytes.len() as u32).to_le_bytes());
+        middle.extend((bytes.len() as u32).to_le_bytes());
+        middle.extend((name.len() as u16).to_le_bytes());
+        middle.extend([0, 0]);
+        out.extend(b"PK\x03\x04");
+        out.extend(&middle);
+        out.extend(name.as_bytes());
+        out.extend(*bytes);
+        directory.extend(b"PK\x01\x02\x14\x00");
+        directory.extend(&middle);
+        directory.extend([0; 10]);
+        directory.extend(offset.to_le_bytes());
+        directory.extend(name.as_bytes());
+    }
+    let at = out.len() as u32;
+    out.extend(&directory);
+    out.extend(b"PK\x05\x06\0\0\0\0");
+    out.extend((entries.len() as u16).to_le_bytes().repeat(2));
+    out.extend((directory.len() as u32).to_le_bytes());
+    out.extend(at.to_le_bytes());
+    out.extend([0, 0]);
+    out
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |crc, &b| (0..8).fold(crc ^ u32::from(b), |c, _| if c & 1 == 1 { (c >> 1) ^ 0xedb8_8320 } else { c >> 1 }))
+}
+
+#[test]
+fn zp_3580_names_that_an_archive_has_twice() {
+    let document = |shape: u64| {
+        format!(
+            r#"{{"zarr_format":3,"node_type":"array","shape":[{shape}],"data_type":"uint8","chunk_grid":{{"name":"regular","configuration":{{"chunk_shape":[4]}}}},"chunk_key_encoding":{{"name":"default","configuration":{{"separator":"/"}}}},"fill_value":0,"codecs":[{{"name":"bytes"}}]}}"#
+        )
+    };
+    let (first, second) = (document(2), document(4));
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("twice.zip");
+    let entries: [(&str, &[u8]); 4] =
+        [("zarr.json", first.as_bytes()), ("c/0", &[1; 4]), ("zarr.json", second.as_bytes()), ("c/0", &[2; 4])];
+    std::fs::write(&place, zip_of(&entries)).unwrap();
+    let store = Store::open(place.to_str().unwrap()).unwrap();
+    let doubled: Vec<_> = look(&store, true).0.into_iter().map(|f| (f.rule, f.key.unwrap_or_default())).collect();
+    assert_eq!(doubled, [("duplicate-key", "c/0".to_string()), ("duplicate-key", "zarr.json".to_string())]);
+    assert_eq!(Array::open(&store, "").unwrap().shape(), [4]);
 }
