@@ -1,10 +1,11 @@
-# What a developer runs. `make test` is what CI runs.
+# What a developer runs. `make test` is what CI runs. Needs GNU make 4; what else is missing is named when it is needed.
 SHELL := /bin/bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
-env = eval "$$(scripts/build-env)"
+# As an assignment first: a failure inside `eval "$(…)"` would pass unnoticed.
+env = settings="$$(scripts/build-env)"; eval "$$settings"
 
-.PHONY: demo build test lint test-rust test-python test-shared bench bench-quick docs venv
+.PHONY: demo build test lint test-rust test-python test-shared bench bench-quick venv
 
 ## Build the release and show what gingham does, on data that it makes.
 demo: build
@@ -25,8 +26,8 @@ lint:
 
 test-rust: venv
 	$(env)
-	export GINGHAM_TEST_WEED="$$(.venv/bin/python scripts/find_weed.py)"
-	cargo test --workspace --locked
+	weed="$$(.venv/bin/python scripts/find_weed.py)"
+	GINGHAM_TEST_WEED="$$weed" cargo test --workspace --locked
 
 test-python: venv build
 	GINGHAM="$$PWD/target/release/gingham" .venv/bin/python -m pytest -q tests/python
@@ -38,7 +39,8 @@ test-shared: build
 venv: .venv/.done
 
 .venv/.done: tests/python/requirements.txt
-	python=$$(scripts/find-python)
+	python="$$(scripts/find-python)"
+	rm -rf .venv
 	"$$python" -m venv .venv
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
 	touch .venv/.done
@@ -50,6 +52,3 @@ bench:
 bench-quick:
 	$(env)
 	cargo bench --locked -p gingham-bench -- --quick
-
-docs: build
-	target/release/gingham help-markdown > docs/reference/command.md
