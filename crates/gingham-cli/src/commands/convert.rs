@@ -22,14 +22,14 @@ use crate::table::{Align, Table};
 /// What was typed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Groups, attributes, dimension names and fill values come along. What cannot be converted is an error before anything is
-written; the root document is written last.
+Groups, attributes, dimension names and fill values come along. What cannot be converted is an error
+before anything is written; the root document is written last.
 
 Examples:
-  gingham convert old.zarr new.zarr                                    the same layout in format 3
-  gingham convert old.zarr new.zarr --chunks auto --shards auto        fewer, larger objects
+  gingham convert old.zarr new.zarr                                the same layout in format 3
+  gingham convert old.zarr new.zarr --chunks auto --shards auto    fewer, larger objects
   gingham convert old.zarr new.zarr --chunks 31,180,360 --codec blosc:zstd:5
-  gingham convert old.zarr s3://bucket/new.zarr --shards '[[31,28,31,30],180,360]' --chunks 1,180,360
+  gingham convert old.zarr s3://bucket/new.zarr --chunks '[[31,28,31,30],180,360]' --shards none
   gingham convert new.zarr old.zarr --format 2 --shards none")]
 pub struct Arguments {
     /// Source: path or URL of an array or group
@@ -37,7 +37,7 @@ pub struct Arguments {
     /// Target: path or URL
     target: String,
     /// Format of the target
-    #[arg(long, value_name = "2|3", default_value = "3")]
+    #[arg(long, value_name = "2|3", default_value = "3", hide_possible_values = true)]
     format: FormatArg,
     /// Chunks: keep, auto, or as in 64,256,256 or lists of lengths
     #[arg(long, value_name = "GRID", default_value = "keep")]

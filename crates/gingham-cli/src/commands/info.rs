@@ -28,7 +28,7 @@ const ATTRIBUTES: usize = 12;
 Examples:
   gingham info data.zarr
   gingham info data.zarr/t2m
-  gingham info --stored s3://bucket/data.zarr/t2m      lists the objects: their number, bytes and ratio
+  gingham info --stored s3://bucket/data.zarr/t2m      also what is stored, by listing it
   gingham info --json archive.zip/temperature | jq .grid")]
 pub struct Arguments {
     /// Array or group: path or URL

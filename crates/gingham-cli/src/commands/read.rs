@@ -22,15 +22,15 @@ use crate::words;
 /// How a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// {"shape": […], "values": […]}, values flat in C order
+    // {"shape": […], "values": […]}, values flat in C order
     Json,
-    /// NumPy's file format
+    // NumPy's file format
     Npy,
-    /// Rows of text
+    // Rows of text
     Csv,
-    /// Bare elements, C order, little-endian
+    // Bare elements, C order, little-endian
     Raw,
-    /// A 2-D slice as a picture
+    // A 2-D slice as a picture
     Png,
 }
 
@@ -52,7 +52,7 @@ pub struct Arguments {
     /// What to read [default: everything]
     #[arg(long, short, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     select: String,
-    /// How to write it [default: by the extension of -o, else json]
+    /// How to write it; raw is bare elements, png a picture [default: by the extension of -o, else json]
     #[arg(long, short, value_name = "FORMAT")]
     format: Option<Format>,
     /// Write to a file instead of standard output

@@ -25,16 +25,17 @@ use crate::words;
 /// What was typed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Values come from a .npy file, from bare elements (C order, little-endian), or from JSON as read prints it.
-Codecs: none, zstd:3, gzip:5, blosc:lz4:5:shuffle, bitround:10,zstd:5, crc32c, …, or the JSON of a document.
+Values come from a .npy file, from bare elements (C order, little-endian), or from the JSON of read.
+Codecs: none, zstd:3, gzip:5, blosc:lz4:5:shuffle, bitround:10,zstd:5, …, or a document's JSON.
 A chunk grid with cuts of its own: --chunks '[[31,28,[31,2],30],25,35]' ([31,2] is 31 twice).
 
 Examples:
   gingham write data.zarr/t2m --select '0, ...' --from map.npy
   gingham write data.zarr/mask --select '10:20, :' --value 1
   gingham write new.zarr --create --from data.npy --chunks 64,256,256 --codec blosc:zstd:5
-  gingham write new.zarr --create --shape 365,721,1440 --dtype float32 --chunks 1,240,240 --shards 365,240,240 --dims time,lat,lon
-  head -c 4000 /dev/zero | gingham write new.zarr --create --shape 1000 --dtype i4 --from -")]
+  gingham write new.zarr --create --shape 365,721,1440 --dtype f4 --chunks 1,240,240 --dims t,y,x
+  gingham write new.zarr --create --shape 4096,4096 --dtype u2 --chunks 64,64 --shards 1024,1024
+  cat bytes | gingham write new.zarr --create --shape 1000 --dtype i4 --from -")]
 pub struct Arguments {
     /// Array: path or URL
     location: String,
@@ -84,20 +85,20 @@ pub struct Arguments {
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Creating", requires = "create")]
     attr: Vec<String>,
     /// Zarr format
-    #[arg(long, value_name = "2|3", default_value = "3", help_heading = "Creating", requires = "create")]
+    #[arg(long, value_name = "2|3", default_value = "3", hide_possible_values = true, help_heading = "Creating", requires = "create")]
     format: FormatArg,
     /// Order of a chunk's elements: C (last axis fastest) or F
-    #[arg(long, value_name = "C|F", default_value = "C", help_heading = "Creating", requires = "create", ignore_case = true)]
+    #[arg(long, value_name = "C|F", default_value = "C", hide_possible_values = true, help_heading = "Creating", requires = "create", ignore_case = true)]
     order: Order,
 }
 
 /// Order of a chunk's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Order {
-    /// Last axis fastest.
+    // Last axis fastest.
     #[value(name = "C")]
     C,
-    /// First axis fastest.
+    // First axis fastest.
     #[value(name = "F")]
     F,
 }
