@@ -34,7 +34,7 @@ pub struct Globals {
     /// Print the result as JSON (errors too, on standard error)
     #[arg(long, global = true, help_heading = "Output")]
     pub json: bool,
-    /// Say more; twice for still more
+    /// Say more on standard error
     #[arg(short, long, global = true, action = ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,
     /// When to use colours: auto, always or never

@@ -40,6 +40,7 @@ impl Context {
             // Later settings win over those of the environment.
             settings.push(("aws_endpoint".into(), endpoint.clone()));
             settings.push(("azure_storage_endpoint".into(), endpoint.clone()));
+            settings.push(("google_base_url".into(), endpoint.clone()));
             if endpoint.starts_with("http://") {
                 settings.push(("aws_allow_http".into(), "true".into()));
                 settings.push(("azure_allow_http".into(), "true".into()));

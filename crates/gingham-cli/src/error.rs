@@ -169,7 +169,8 @@ impl From<Error> for Failure {
         // A chain of errors may be a loop in principle; eight causes tell all that a user can use.
         while let Some(cause) = source.filter(|_| because.len() < 8) {
             let text = cause.to_string();
-            if text != what && because.last() != Some(&text) {
+            // A cause that was told already says nothing new.
+            if !what.contains(&text) && because.last() != Some(&text) {
                 because.push(text);
             }
             source = cause.source();

@@ -66,8 +66,7 @@ impl Arguments {
             format: Some(self.format.into()),
             chunks,
             shards: cut(&self.shards),
-            // The size of an item differs from array to array; the job puts it in.
-            codecs: self.codec.as_deref().map(|text| codec_text::parse(text, 1)).transpose()?,
+            codecs: self.codec.as_deref().map(|text| codec_text::parse(text, None)).transpose()?,
             memory: Some(self.memory),
             overwrite: self.overwrite,
             array: context.array.clone(),
@@ -169,15 +168,13 @@ fn print(arguments: &Arguments, report: &Report, before: Option<&Before>, took: 
         out.flush()?;
         return Ok(Exit::Done);
     }
-    writeln!(
-        out,
-        "{}: {}, {}, {} in {}",
-        arguments.target,
-        render::plural(report.groups, "group", "groups"),
-        render::plural(report.arrays, "array", "arrays"),
-        render::plural(report.elements, "element", "elements"),
-        render::duration(took)
-    )?;
+    let groups = match report.groups {
+        0 => String::new(),
+        n => format!("{}, ", render::plural(n, "group", "groups")),
+    };
+    let arrays = render::plural(report.arrays, "array", "arrays");
+    let elements = render::plural(report.elements, "element", "elements");
+    writeln!(out, "{}: {groups}{arrays}, {elements} in {}", arguments.target, render::duration(took))?;
     let mut table = Table::new(&[("", Align::Left), ("objects", Align::Right), ("bytes", Align::Right)]);
     if let Some(before) = before {
         table.row(["before".into(), render::count(before.objects), render::bytes(before.bytes)]);
