@@ -61,6 +61,9 @@ pub struct Globals {
     /// HTTP status that means "absent", as in 403 (may be repeated)
     #[arg(long, global = true, value_name = "STATUS", value_parser = clap::value_parser!(u16).range(400..=599), help_heading = "Reading and stores")]
     pub absent_status: Vec<u16>,
+    /// Look for nodes of this format only, 2 or 3
+    #[arg(long, global = true, value_name = "2|3", hide_possible_values = true, help_heading = "Reading and stores")]
+    pub zarr_format: Option<FormatArg>,
     /// Format 2: the true separator of chunk keys
     #[arg(long, global = true, value_name = "CHAR", help_heading = "Reading and stores")]
     pub separator: Option<Separator>,

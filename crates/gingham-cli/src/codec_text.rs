@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(parse("gzip", Some(4)).unwrap(), [Codec::Gzip { level: 5 }]);
         assert_eq!(parse("none", Some(4)).unwrap(), []);
         let blosc = Codec::Blosc { cname: BloscCompressor::Lz4, clevel: 5, shuffle: BloscShuffle::Byte, typesize: 4, blocksize: 0 };
-        assert_eq!(parse("blosc:lz4:5:shuffle", Some(4)).unwrap(), [blosc.clone()]);
+        assert_eq!(parse("blosc:lz4:5:shuffle", Some(4)).unwrap(), std::slice::from_ref(&blosc));
         assert_eq!(parse("blosc:lz4", Some(4)).unwrap(), [blosc]);
         assert_eq!(
             parse("bitround:10 , zstd:5+crc32c", Some(4)).unwrap(),

@@ -62,6 +62,7 @@ impl Context {
             environment,
             array: gingham::Options {
                 threads: jobs.map(usize::from),
+                format: globals.zarr_format.map(Into::into),
                 separator: globals.separator.map(|s| match s {
                     Separator::Slash => '/',
                     Separator::Period => '.',

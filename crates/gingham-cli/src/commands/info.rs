@@ -62,12 +62,20 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
         }
         Node::Group(group) => {
             location::warn_of(context, &group);
-            let children = group.children()?;
+            let children = match group.children() {
+                Ok(children) => Some(children),
+                // The group itself is there to be described.
+                Err(error) if error.kind() == gingham::Kind::Unsupported => {
+                    context.warn(&format!("what is in it is not known: {error}"));
+                    None
+                }
+                Err(error) => return Err(error.into()),
+            };
             let stored = if arguments.stored { Some(stored_below(&group)?) } else { None };
             if context.json {
-                print_json(&group_json(&arguments.location, &group, &children, stored.as_ref()), context)
+                print_json(&group_json(&arguments.location, &group, children.as_deref(), stored.as_ref()), context)
             } else {
-                print_group(&arguments.location, &group, &children, stored.as_ref(), context)
+                print_group(&arguments.location, &group, children.as_deref(), stored.as_ref(), context)
             }
         }
     }
@@ -247,7 +255,7 @@ fn stored_facts(facts: &mut Facts, array: &Array, stored: &Stored) {
     }
 }
 
-fn print_group(location: &str, group: &Group, children: &[Entry], stored: Option<&Stored>, context: &Context) -> Result<Exit> {
+fn print_group(location: &str, group: &Group, children: Option<&[Entry]>, stored: Option<&Stored>, context: &Context) -> Result<Exit> {
     let mut out = context.text();
     let meta = group.meta();
     writeln!(out, "{NAME}{location}{NAME:#}  group, {}", words::format(meta.format()))?;
@@ -272,10 +280,11 @@ fn print_group(location: &str, group: &Group, children: &[Entry], stored: Option
     if stored.is_some() || !meta.attributes().is_empty() || matches!(meta.consolidated(), Ok(Some(_)) | Err(_)) {
         writeln!(out)?;
     }
-    if children.is_empty() {
-        writeln!(out, "nothing in it")?;
+    match children {
+        Some([]) => writeln!(out, "nothing in it")?,
+        Some(children) => tree::table(children.iter().map(|e| (e.relative.clone(), e))).print(&mut out, "")?,
+        None => {}
     }
-    tree::table(children.iter().map(|e| (e.relative.clone(), e))).print(&mut out, "")?;
     out.flush()?;
     Ok(Exit::Done)
 }
@@ -329,7 +338,7 @@ fn array_json(location: &str, array: &Array, stored: Option<&Stored>) -> Value {
     Value::Object(o)
 }
 
-fn group_json(location: &str, group: &Group, children: &[Entry], stored: Option<&Stored>) -> Value {
+fn group_json(location: &str, group: &Group, children: Option<&[Entry]>, stored: Option<&Stored>) -> Value {
     let meta = group.meta();
     let mut value = json!({
         "location": location,
@@ -338,7 +347,7 @@ fn group_json(location: &str, group: &Group, children: &[Entry], stored: Option<
         "format": format_number(meta.format()),
         "attributes": meta.attributes(),
         "warnings": group.warnings(),
-        "children": children.iter().map(|e| tree::entry_json(&e.relative, e)).collect::<Vec<_>>(),
+        "children": children.map(|c| c.iter().map(|e| tree::entry_json(&e.relative, e)).collect::<Vec<_>>()),
     });
     if let Some(stored) = stored {
         value["stored"] = json!({ "objects": stored.objects, "bytes": stored.bytes });
