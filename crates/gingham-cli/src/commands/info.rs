@@ -282,7 +282,7 @@ fn print_group(location: &str, group: &Group, children: Option<&[Entry]>, stored
     }
     match children {
         Some([]) => writeln!(out, "nothing in it")?,
-        Some(children) => tree::table(children.iter().map(|e| (e.relative.clone(), e))).print(&mut out, "")?,
+        Some(children) => tree::table(children.iter().map(|e| (e.relative.clone(), e)), Some(meta.format())).print(&mut out, "")?,
         None => {}
     }
     out.flush()?;
