@@ -52,6 +52,12 @@ def names_of(codecs):
         yield from names_of(configuration.get("index_codecs", []))
 
 
+def zarr_python_can(location):
+    """Whether zarr-python has the data type: of raw bits it knows only a name of its own in format 3."""
+    data_type = document(location).get("data_type", "")
+    return not (isinstance(data_type, str) and data_type[:1] == "r" and data_type[1:].isdigit())
+
+
 TENSORSTORE_TYPES = {"bool", *(f"{s}int{8 * n}" for s in ("", "u") for n in (1, 2, 4, 8)), "float16", "float32", "float64", "complex64", "complex128"}
 TENSORSTORE_CODECS = {"bytes", "transpose", "sharding_indexed", "gzip", "zstd", "blosc", "crc32c"}
 
@@ -61,17 +67,17 @@ def tensorstore_can(location):
     d = document(location)
     bytes_after_shards = d["codecs"][-1]["name"] != "sharding_indexed" and "sharding_indexed" in [c["name"] for c in d["codecs"]]
     return (
-        d["data_type"] in TENSORSTORE_TYPES
+        str(d["data_type"]) in TENSORSTORE_TYPES
         and d["chunk_grid"]["name"] == "regular"
         and set(names_of(d["codecs"])) <= TENSORSTORE_CODECS
         and not bytes_after_shards
     )
 
 
-ZARRS_CODECS = TENSORSTORE_CODECS | {"numcodecs.zlib", "numcodecs.bz2", "numcodecs.fletcher32", "numcodecs.shuffle"}
+ZARRS_CODECS = TENSORSTORE_CODECS | {"numcodecs.zlib", "numcodecs.bz2", "numcodecs.shuffle"}
 
 
 def zarrs_can(location):
     """Whether zarrs' pipeline has all that a document of format 3 asks for."""
     d = document(location)
-    return d["data_type"] in TENSORSTORE_TYPES and set(names_of(d["codecs"])) <= ZARRS_CODECS
+    return str(d["data_type"]) in TENSORSTORE_TYPES and set(names_of(d["codecs"])) <= ZARRS_CODECS

@@ -1,5 +1,6 @@
 """What the command writes, read by other libraries."""
 
+import base64
 import json
 
 import numpy as np
@@ -14,13 +15,16 @@ from command import CASES
 
 def text_of(document):
     """The options of `write --create` for a document of format 3 that zarr-python made."""
-    grid = document["chunk_grid"]["configuration"]
+    grid, fill = document["chunk_grid"]["configuration"], document["fill_value"]
+    if isinstance(document["data_type"], dict) and "bytes" in document["data_type"]["name"] or document["data_type"] == "variable_length_bytes":
+        # Bytes are typed as hexadecimal digits.
+        fill = base64.b64decode(fill).hex()
     options = [
         *("--shape", ",".join(map(str, document["shape"])) or "()"),
         *("--dtype", d if isinstance(d := document["data_type"], str) else json.dumps(d)),
         *("--chunks", json.dumps(grid.get("chunk_shapes", grid.get("chunk_shape")))),
         *("--codec", json.dumps(document["codecs"])),
-        *("--fill", json.dumps(document["fill_value"])),
+        *("--fill", json.dumps(fill)),
     ]
     names = document.get("dimension_names")
     return options + (["--dims", ",".join(n or "-" for n in names)] if names else [])
@@ -29,9 +33,7 @@ def text_of(document):
 def save(file, data, dtype):
     """Elements as a .npy file, or as JSON where numpy's format has no name for the type."""
     if data.dtype.kind in "OT":
-        import base64
-
-        flat = [base64.b64encode(v).decode() if isinstance(v, bytes) else str(v) for v in data.reshape(-1)]
+        flat = [v.hex() if isinstance(v, bytes) else str(v) for v in data.reshape(-1)]
         file = file.with_suffix(".json")
         file.write_text(json.dumps({"shape": data.shape, "values": flat}))
     else:
@@ -53,7 +55,7 @@ def test_created_like_zarr_pythons(gingham, tmp_path, batch):
         ours = tmp_path / case.name
         file = save(tmp_path / f"{case.name}-data", case.expected, document["data_type"])
         gingham.run("write", ours, "--create", "--from", file, *text_of(document))
-        readers = [peers.zarr_python]
+        readers = [peers.zarr_python] if peers.zarr_python_can(ours) else []
         readers += [peers.zarrs] if peers.zarrs_can(ours) else []
         readers += [peers.tensorstore] if peers.tensorstore_can(ours) else []
         for reader in readers:
@@ -168,7 +170,7 @@ def test_what_is_there_is_not_replaced_unasked(gingham, tmp_path):
     data = np.arange(6, dtype="i4")
     gingham.write(tmp_path / "a", data, "--create", folder=tmp_path)
     status, _, error = gingham.attempt("write", tmp_path / "a", "--create", "--shape", 3, "--dtype", "i4")
-    assert status == 6 and "--overwrite" in error
+    assert status == 6 and "overwrit" in error
     assert values.same(peers.zarr_python(tmp_path / "a"), data)
     gingham.write(tmp_path / "a", data[:2], "--create", "--overwrite", folder=tmp_path)
     assert values.same(peers.zarr_python(tmp_path / "a"), data[:2])
