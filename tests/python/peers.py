@@ -8,6 +8,7 @@ import tensorstore as ts
 import zarr
 
 import layouts
+import values
 
 
 def zarr_python(location):
@@ -34,6 +35,32 @@ def tensorstore(location):
     """With tensorstore's driver for the format."""
     driver = "zarr3" if (pathlib.Path(location) / "zarr.json").exists() else "zarr"
     return ts.open({"driver": driver, "kvstore": {"driver": "file", "path": str(location)}}).result().read().result()
+
+
+def disagreements(location, expected, original=None):
+    """What other libraries read differently, those that have all it takes; and the names of those that were asked.
+
+    A reader that stumbles over `original`, which others wrote, is let off: the fault is its own.
+    """
+    readers = [zarr_python] if zarr_python_can(location) else []
+    if (pathlib.Path(location) / "zarr.json").exists():
+        readers += [zarrs] if zarrs_can(location) else []
+        readers += [tensorstore] if tensorstore_can(location) else []
+    wrong = []
+    for reader in readers:
+        why = _disagreement(reader, location, expected)
+        if why and not (original and _disagreement(reader, original, expected)):
+            wrong.append(f"{location}, {reader.__name__}: {why}\n   {json.dumps(document(location))}")
+    return wrong, {r.__name__ for r in readers}
+
+
+def _disagreement(reader, location, expected):
+    try:
+        return None if values.same(reader(location), expected) else "other values"
+    except BaseException as error:  # noqa: BLE001 - a peer's panic is none of Python's exceptions
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            raise
+        return f"{type(error).__name__}: {str(error)[:300]}"
 
 
 def document(location):
