@@ -12,7 +12,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use gingham_core::Shape;
 use gingham_core::codec::{self as spec, Codec};
 use gingham_core::dtype::{DataType, Elements, FillValue};
 
@@ -412,9 +411,4 @@ pub fn is_fill(elements: &Elements, fill: &FillValue) -> bool {
         }
         Elements::Variable(v) => (0..v.len()).all(|i| v.get(i) == unit),
     }
-}
-
-/// The shape of something in another order of axes.
-pub(crate) fn permuted(shape: &[u64], order: Option<&[usize]>) -> Shape {
-    order.map_or_else(|| shape.into(), |o| o.iter().map(|&a| shape[a]).collect())
 }

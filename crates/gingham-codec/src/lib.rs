@@ -109,7 +109,7 @@ pub struct Context {
     /// zstd's compression context.
     pub zstd_c: Option<zstd::zstd_safe::CCtx<'static>>,
     /// libdeflate's decompressor.
-    pub deflate_d: Option<libdeflater::Decompressor>,
+    pub deflate_d: Option<codecs::deflate::Inflater>,
     /// libdeflate's compressor, and its level.
     pub deflate_c: Option<(i32, libdeflater::Compressor)>,
     /// Buffers that are free for use; taken with [`Context::take`], given back with [`Context::give`].

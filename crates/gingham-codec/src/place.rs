@@ -19,6 +19,7 @@ use smallvec::SmallVec;
 
 /// Which elements of one axis are taken, and where they go.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // the variants' own sentences name their members
 pub enum Take {
     /// Elements `start, start + step, …` (`count` of them) go to `dst, dst + 1, …`.
     Run { start: u64, step: i64, count: u64, dst: u64 },

@@ -147,7 +147,7 @@ mod tests {
     use crate::region::Selection;
 
     fn month_lengths() -> Vec<u64> {
-        let leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+        let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
         let year = |year| [31, if leap(year) { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
         (2000..=2020).flat_map(year).collect()
     }

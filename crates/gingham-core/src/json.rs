@@ -354,6 +354,13 @@ mod tests {
         assert_eq!(serde_json::to_string(&object).unwrap(), text);
     }
 
+    /// What a user's attributes hold keeps its digits, beyond what a float can say too.
+    #[test]
+    fn numbers_keep_their_text() {
+        let text = r#"{"a":1.50,"b":1e+5,"c":123456789012345678901234567890,"d":1e+400,"e":-0}"#;
+        assert_eq!(serde_json::to_string(&parse_object(text.as_bytes(), false).unwrap()).unwrap(), text);
+    }
+
     #[test]
     fn hostile_texts_are_refused_with_their_place() {
         assert!(refused("{\"a\":1,\n \"a\":2}").contains("\"a\" stands twice"), "{}", refused("{\"a\":1,\n \"a\":2}"));

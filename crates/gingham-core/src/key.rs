@@ -53,6 +53,9 @@ impl From<Fault> for KeyEncodingError {
     }
 }
 
+/// The names that are read.
+pub(crate) const NAMES: [&str; 8] = ["default", "v2", "suffix", "zarrs.default_suffix", "prefix", "fanout", "template", "generic"];
+
 const NOUN: &str = "chunk key encoding";
 
 impl KeyEncoding {

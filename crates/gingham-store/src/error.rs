@@ -41,3 +41,33 @@ pub struct StoreError {
     #[source]
     pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
+
+impl StoreError {
+    /// A failure of no known place; [`StoreError::at`] adds it.
+    pub fn new(kind: StoreErrorKind, what: impl Into<String>) -> Self {
+        StoreError { kind, what: what.into(), store: String::new(), key: None, hint: None, source: None }
+    }
+
+    /// The place; an empty key is none. What is already known stays.
+    pub fn at(mut self, store: &str, key: &str) -> Self {
+        if self.store.is_empty() {
+            self.store = store.into();
+        }
+        if self.key.is_none() && !key.is_empty() {
+            self.key = Some(key.into());
+        }
+        self
+    }
+
+    /// What to do about it.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// What it came from.
+    pub fn caused_by(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+}

@@ -6,9 +6,10 @@
 //! ```text
 //!   Store ── open(url | path) ──► fs · memory · http · object (s3, gs, az) · zip
 //!     │                             ▲
-//!     └── wrap: count log fault cache prefix limit   (each is a Storage around a Store)
+//!     └── wrap: count log fault cache prefix limit read-only   (each is a Storage around a Store)
 //! ```
 
+mod asynchronous;
 mod coalesce;
 pub mod conformance;
 mod error;
@@ -17,15 +18,18 @@ pub mod http;
 pub mod memory;
 pub mod object;
 mod open;
+mod range;
+mod spread;
 pub mod wrap;
 pub mod zip;
 
 use std::sync::Arc;
 
+pub use asynchronous::Pending;
 pub use bytes::Bytes;
-pub use coalesce::{Fetch, coalesce};
+pub use coalesce::{Fetch, MAX_MERGED, coalesce};
 pub use error::{StoreError, StoreErrorKind};
-pub use open::{Options, open, open_with};
+pub use open::{Options, create_with, locate, open, open_with};
 
 /// Part of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,11 +37,22 @@ pub enum Range {
     /// All of it.
     All,
     /// `length` bytes from `start`. An object that ends before is an error of kind Short.
-    Bounded { start: u64, length: u64 },
+    Bounded {
+        /// The first byte.
+        start: u64,
+        /// How many.
+        length: u64,
+    },
     /// From `start` to the end. A start past the end is an error of kind Short.
-    From { start: u64 },
+    From {
+        /// The first byte.
+        start: u64,
+    },
     /// The last `length` bytes, or the whole of a shorter object.
-    Suffix { length: u64 },
+    Suffix {
+        /// How many.
+        length: u64,
+    },
 }
 
 /// One part to get.
@@ -134,16 +149,18 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         }
         Ok(Some(bytes.len() as u64))
     }
-    /// Ends a series of puts (an archive is put in place here). Stores that write at once have nothing to do.
-    fn finish(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
     /// Gets many parts, each handed to `deliver` as it arrives, in any order, from any thread. Stores with round trips keep
     /// [`Traits::concurrency`] of them under way. Returns when all were delivered.
     fn get_many(&self, requests: &[Request], deliver: &(dyn Fn(usize, Got) + Sync)) {
         for (i, r) in requests.iter().enumerate() {
             deliver(i, self.get(&r.key, r.range));
         }
+    }
+    /// A get that is already under way where the store is asynchronous inside, to await on any executor; `None` where a get
+    /// blocks. [`Store::get_async`] is the face of it.
+    fn start_get(&self, key: &str, range: Range) -> Option<Pending> {
+        let _ = (key, range);
+        None
     }
     /// Size and version, `None` where the key is absent.
     fn stat(&self, key: &str) -> Result<Option<Stat>, StoreError>;
@@ -153,18 +170,26 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn delete(&self, key: &str) -> Result<(), StoreError>;
     /// Deletes everything below `prefix` (`foo` does not touch `foobar`; `""` is everything). Returns how many objects.
     fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
+        let bare = range::check_prefix(prefix).map_err(|e| e.at(&self.describe(), prefix))?;
         let mut n = 0;
-        for key in self.list(prefix)? {
-            self.delete(&key.0)?;
-            n += 1;
+        for (key, _) in self.list(bare)? {
+            if range::below(&key, bare).is_some() {
+                self.delete(&key)?;
+                n += 1;
+            }
         }
         Ok(n)
     }
     /// All keys below `prefix` with their sizes, sorted. Directory markers (empty objects whose key ends in `/`) and
     /// temporary files are left out.
     fn list(&self, prefix: &str) -> Result<Vec<(String, u64)>, StoreError>;
-    /// One level below `prefix`.
+    /// One level below `prefix`. A prefix that holds no key is not listed.
     fn list_dir(&self, prefix: &str) -> Result<Listing, StoreError>;
+    /// Completes what was put, where a store needs it (an archive is put in place). Writers call it at their end; after it the
+    /// store may refuse to be written.
+    fn finish(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
 }
 
 /// A handle on a store; cheap to clone.

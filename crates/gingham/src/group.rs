@@ -180,7 +180,9 @@ impl Group {
             for at in &level {
                 candidates.extend(self.store.list_dir(at.as_str())?.prefixes.into_iter().filter_map(|p| NodePath::parse(&p).ok()));
             }
-            candidates.retain(|c| !c.name().starts_with("__") && !c.name().starts_with('.'));
+            // v3 reserves names that start with two underscores; in v2 they are names like any other.
+            let reserved = |name: &str| name.starts_with('.') || (self.meta.format() == Format::V3 && name.starts_with("__"));
+            candidates.retain(|c| !reserved(c.name()));
             let documents = self.documents(&candidates);
             level.clear();
             for (at, node) in candidates.into_iter().zip(documents) {

@@ -75,8 +75,8 @@ fn case() -> impl Strategy<Value = Case> {
         let mut codecs = match chain {
             0 => vec![bytes],
             1 => vec![bytes, Codec::Zstd { level: 1, checksum: true }],
-            2 => vec![transpose, bytes, Codec::Gzip { level: 1 }],
-            3 => vec![transpose, bytes],
+            2 => vec![transpose.clone(), bytes, Codec::Gzip { level: 1 }],
+            3 => vec![transpose.clone(), bytes],
             4 => vec![bytes, Codec::Crc32c { location: Location::End }],
             _ => vec![transpose.clone(), bytes, Codec::Zstd { level: 1, checksum: false }, Codec::Crc32c { location: Location::End }],
         };

@@ -60,7 +60,9 @@ pub(super) fn read<'a>(id: &str, config: impl Fn(&[&str]) -> Result<Config<'a>, 
         "zlib" => Codec::Zlib { level: config(&["level"])?.integer("level", DEFLATE_LEVELS, Some(1))? as i32 },
         "zstd" => {
             let config = config(&["level", "checksum"])?;
-            Codec::Zstd { level: config.integer("level", ZSTD_LEVELS, Some(1))? as i32, checksum: config.boolean("checksum", false)? }
+            // numcodecs takes any number and the library clamps it, so levels such as 100 were written.
+            let level = config.integer("level", I32, Some(1))?.clamp(*ZSTD_LEVELS.start(), *ZSTD_LEVELS.end());
+            Codec::Zstd { level: level as i32, checksum: config.boolean("checksum", false)? }
         }
         "blosc" => blosc(&config(&["cname", "clevel", "shuffle", "blocksize", "typesize"])?, itemsize)?,
         "crc32c" => Codec::Crc32c { location: location(&config(&["location"])?, Location::End)? },
@@ -90,7 +92,12 @@ const PCODEC: [&str; 6] = ["level", "mode_spec", "delta_spec", "paging_spec", "d
 /// A type string or numpy name.
 pub(super) fn typestr(config: &Config, key: &str) -> Result<TypeStr, Fault> {
     let value = config.required(key)?;
-    parse_v2(value).map_err(|error| Fault::new(format!("{}{}", config.pointer_of(key), error.pointer), error.what))
+    parse_v2(value).or_else(|error| {
+        // numpy also takes type strings without a byte order, or with "=": both mean the machine's.
+        let native = value.as_str().map(|text| format!("<{}", text.strip_prefix('=').unwrap_or(text)));
+        let native = native.and_then(|text| parse_v2(&Value::from(text)).ok());
+        native.ok_or_else(|| Fault::new(format!("{}{}", config.pointer_of(key), error.pointer), error.what))
+    })
 }
 
 /// `dtype` and `astype`, which is `dtype` (or `default`) where it is absent or null.

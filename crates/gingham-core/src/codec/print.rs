@@ -136,11 +136,11 @@ fn members(value: Value) -> Map<String, Value> {
 }
 
 fn type_text(key: &str, typestr: &TypeStr, order: Option<Endian>) -> Result<Value, CodecError> {
-    let mut typestr = typestr.clone();
-    if let Some(order) = order {
-        typestr.order.fill(order);
-    }
-    to_v2(&typestr).map_err(|error| Fault::new(format!("/configuration/{key}"), error.what).into())
+    let typestr = match order {
+        Some(order) => &TypeStr::new(typestr.data_type.clone(), order),
+        None => typestr,
+    };
+    to_v2(typestr).map_err(|error| Fault::new(format!("/configuration/{key}"), error.what).into())
 }
 
 fn cname_text(cname: BloscCompressor) -> &'static str {

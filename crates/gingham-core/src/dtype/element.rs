@@ -283,7 +283,7 @@ pub(super) fn write(data_type: &DataType, element: &[u8], spelling: Spelling) ->
         }
         DataType::FixedArray { item, shape } => nested(item, shape, element, spelling),
         DataType::VlenArray(item) => match item.size() {
-            Some(size) if size > 0 && element.len() % size == 0 => {
+            Some(size) if size > 0 && element.len().is_multiple_of(size) => {
                 Value::Array(element.chunks_exact(size).map(|part| write(item, part, spelling)).collect())
             }
             _ => hex_object(element),

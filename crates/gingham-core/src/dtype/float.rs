@@ -279,7 +279,7 @@ impl Float {
     }
 
     /// The pattern of a decimal number as JSON writes it, rounded once from the decimal, ties to even.
-    pub(crate) fn from_decimal(self, text: &str) -> Result<u64, Misfit> {
+    pub(crate) fn round_decimal(self, text: &str) -> Result<u64, Misfit> {
         let value: f64 = text.parse().unwrap_or(f64::NAN);
         let negative = value.is_sign_negative();
         let wide = match self {
@@ -299,12 +299,17 @@ impl Float {
         // Two more bits below the float64: the decimal lies a little above it, a little below, or on it. No format that
         // comes here has more than 11 significant bits, so a quarter of a float64's last place decides every tie.
         let (magnitude, exponent) = decompose(value);
-        let magnitude = match compare_decimal(text, value) {
-            Ordering::Less => (u128::from(magnitude) << 2) - 1,
-            Ordering::Equal => u128::from(magnitude) << 2,
-            Ordering::Greater => (u128::from(magnitude) << 2) + 1,
-        };
-        self.round(negative, magnitude, exponent - 2, Rounding::NearestEven)
+        let round = |quarters: u128| self.round(negative, quarters, exponent - 2, Rounding::NearestEven);
+        let quarters = u128::from(magnitude) << 2;
+        let (below, above) = (round(quarters - 1), round(quarters + 1));
+        if below == above {
+            return below;
+        }
+        match compare_decimal(text, value) {
+            Ordering::Less => below,
+            Ordering::Equal => round(quarters),
+            Ordering::Greater => above,
+        }
     }
 
     /// Rounds ±magnitude × 2^exponent to a pattern.
@@ -330,13 +335,14 @@ impl Float {
         let base = ((top.max(least) - least) as u64) << f.mantissa;
         let pattern = if bare_exponent { (base + kept).saturating_sub(1) } else { base + kept };
         let up = match rounding {
-            Rounding::NearestEven => rest == Rest::AboveHalf || rest == Rest::Half && pattern & 1 == 1,
+            Rounding::NearestEven => rest == Rest::AboveHalf || rest == Rest::Half && kept & 1 == 1,
             Rounding::NearestAway => rest == Rest::AboveHalf || rest == Rest::Half,
             Rounding::TowardsZero => false,
             Rounding::TowardsPositive => rest != Rest::Nothing && !negative,
             Rounding::TowardsNegative => rest != Rest::Nothing && negative,
         };
-        // Below the smallest power of a bare exponent there is nothing to round down to.
+        // Below the smallest power of a bare exponent there is nothing to round down to. Its ties go up: without a mantissa,
+        // the significand below every tie is the odd number one.
         let pattern = if up && !(bare_exponent && kept == 0) { pattern + 1 } else { pattern };
         if pattern > self.max_pattern() {
             return Err(Misfit::TooLarge { negative });
@@ -353,7 +359,7 @@ impl Float {
             Float::F32 => format!("{:e}", f32::from_bits(bits as u32)).parse().unwrap_or(exact),
             _ => (0..5)
                 .map(|digits| format!("{exact:.digits$e}"))
-                .find(|text| self.from_decimal(text) == Ok(bits))
+                .find(|text| self.round_decimal(text) == Ok(bits))
                 .and_then(|text| text.parse().ok())
                 .unwrap_or(exact),
         }
@@ -422,4 +428,216 @@ fn digits_of(text: &str) -> (Vec<u8>, i64) {
         digits.pop();
     }
     (digits, exponent + whole.len() as i64 - 1 - leading as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// The value of a pattern by the definition in format.md 3.5, with no code of the formats above:
+    /// (sign bits, exponent bits, mantissa bits, bias, kind).
+    fn defined(name: &str, pattern: u32) -> f64 {
+        let (exponent_bits, mantissa_bits, bias, kind) = match name {
+            "float4_e2m1fn" => (2, 1, 1, "finite"),
+            "float6_e2m3fn" => (2, 3, 1, "finite"),
+            "float6_e3m2fn" => (3, 2, 3, "finite"),
+            "float8_e3m4" => (3, 4, 3, "ieee"),
+            "float8_e4m3" => (4, 3, 7, "ieee"),
+            "float8_e4m3fn" => (4, 3, 7, "fn"),
+            "float8_e4m3b11fnuz" => (4, 3, 11, "fnuz"),
+            "float8_e4m3fnuz" => (4, 3, 8, "fnuz"),
+            "float8_e5m2" => (5, 2, 15, "ieee"),
+            "float8_e5m2fnuz" => (5, 2, 16, "fnuz"),
+            "float8_e8m0fnu" => return if pattern == 255 { f64::NAN } else { 2f64.powi(pattern as i32 - 127) },
+            other => panic!("{other}"),
+        };
+        let mantissa = pattern % (1 << mantissa_bits);
+        let exponent = (pattern >> mantissa_bits) % (1 << exponent_bits);
+        let negative = pattern >> (mantissa_bits + exponent_bits) & 1 == 1;
+        let all_ones = exponent == (1 << exponent_bits) - 1;
+        match kind {
+            "ieee" if all_ones && mantissa > 0 => return f64::NAN,
+            "ieee" if all_ones => return if negative { f64::NEG_INFINITY } else { f64::INFINITY },
+            "fn" if all_ones && mantissa == (1 << mantissa_bits) - 1 => return f64::NAN,
+            "fnuz" if negative && exponent == 0 && mantissa == 0 => return f64::NAN,
+            _ => {}
+        }
+        let fraction = f64::from(mantissa) / f64::from(1 << mantissa_bits);
+        let magnitude = if exponent == 0 { fraction * 2f64.powi(1 - bias) } else { (1.0 + fraction) * 2f64.powi(exponent as i32 - bias) };
+        if negative { -magnitude } else { magnitude }
+    }
+
+    fn narrow_floats() -> impl Iterator<Item = Float> {
+        Float::ALL.into_iter().filter(|f| f.bits() <= 8)
+    }
+
+    fn finite(float: Float) -> Vec<u64> {
+        (0..1u64 << float.bits().min(16)).filter(|&b| float.to_f64(b).is_finite()).collect()
+    }
+
+    #[test]
+    fn every_pattern_of_every_format_of_at_most_eight_bits_has_the_defined_value() {
+        for float in narrow_floats() {
+            for pattern in 0..1u64 << float.bits() {
+                let (got, want) = (float.to_f64(pattern), defined(float.name(), pattern as u32));
+                assert!(got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan(), "{float:?} {pattern:#x}: {got} for {want}");
+                assert_eq!(float.is_nan(pattern), want.is_nan(), "{float:?} {pattern:#x}");
+                assert_eq!(float.is_infinite(pattern), want.is_infinite(), "{float:?} {pattern:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn sixteen_bit_formats_agree_with_the_half_crate() {
+        for pattern in 0..=u16::MAX {
+            let (f16, bf16) = (half::f16::from_bits(pattern).to_f64(), half::bf16::from_bits(pattern).to_f64());
+            for (float, want) in [(Float::F16, f16), (Float::BFloat16, bf16)] {
+                let got = float.to_f64(pattern.into());
+                assert!(got == want || got.is_nan() && want.is_nan(), "{float:?} {pattern:#x}");
+                assert_eq!(float.is_nan(pattern.into()), want.is_nan());
+            }
+        }
+    }
+
+    #[test]
+    fn canonical_nan_infinity_and_largest_number_are_those_of_the_registry() {
+        let facts = [
+            (Float::E2M1FN, None, None, 6.0),
+            (Float::E2M3FN, None, None, 7.5),
+            (Float::E3M2FN, None, None, 28.0),
+            (Float::E3M4, Some(0x78), Some(0x70), 15.5),
+            (Float::E4M3, Some(0x7c), Some(0x78), 240.0),
+            (Float::E4M3FN, Some(0x7f), None, 448.0),
+            (Float::E4M3B11FNUZ, Some(0x80), None, 30.0),
+            (Float::E4M3FNUZ, Some(0x80), None, 240.0),
+            (Float::E5M2, Some(0x7e), Some(0x7c), 57344.0),
+            (Float::E5M2FNUZ, Some(0x80), None, 57344.0),
+            (Float::E8M0FNU, Some(0xff), None, 2f64.powi(127)),
+            (Float::BFloat16, Some(0x7fc0), Some(0x7f80), 3.3895313892515355e38),
+            (Float::F16, Some(0x7e00), Some(0x7c00), 65504.0),
+            (Float::F32, Some(0x7fc0_0000), Some(0x7f80_0000), f64::from(f32::MAX)),
+            (Float::F64, Some(0x7ff8_0000_0000_0000), Some(0x7ff0_0000_0000_0000), f64::MAX),
+        ];
+        for (float, nan, infinity, max) in facts {
+            assert_eq!(float.nan(), nan, "{float:?}");
+            assert_eq!(float.infinity(false), infinity, "{float:?}");
+            assert_eq!(float.max_finite(), max, "{float:?}");
+            assert_eq!(Float::from_name(float.name()), Some(float));
+        }
+    }
+
+    #[test]
+    fn every_number_comes_back_from_its_value_under_every_rounding() {
+        use Rounding::{NearestAway, NearestEven, TowardsNegative, TowardsPositive, TowardsZero};
+        for float in Float::ALL.into_iter().filter(|f| f.bits() <= 16) {
+            for pattern in finite(float) {
+                let value = float.to_f64(pattern);
+                for rounding in [NearestEven, NearestAway, TowardsNegative, TowardsPositive, TowardsZero] {
+                    assert_eq!(float.narrow(value, rounding), Ok(pattern), "{float:?} {value} {rounding:?}");
+                }
+                assert_eq!(float.from_f64(value), pattern);
+                assert_eq!(float.round_decimal(&format!("{value:e}")), Ok(pattern), "{float:?} {value}");
+                assert_eq!(float.round_decimal(&format!("{:e}", float.shortest(pattern))), Ok(pattern), "{float:?} {value}");
+            }
+        }
+    }
+
+    /// Neighbours a < b: a below the middle, b above it, the even one on it, whatever the format.
+    #[test]
+    fn rounding_between_neighbours_is_to_the_nearest_and_ties_to_even() {
+        for float in Float::ALL.into_iter().filter(|f| f.bits() <= 16) {
+            let mut numbers: Vec<(f64, u64)> =
+                finite(float).into_iter().map(|b| (float.to_f64(b), b)).filter(|(v, _)| v.is_sign_positive()).collect();
+            numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+            for pair in numbers.windows(2) {
+                let ((low, a), (high, b)) = (pair[0], pair[1]);
+                let middle = low + (high - low) / 2.0;
+                // Without a mantissa the lower significand of a tie is always odd.
+                let even = if a % 2 == 0 && float != Float::E8M0FNU { a } else { b };
+                assert_eq!(float.from_f64(middle), even, "{float:?} {middle}");
+                assert_eq!(float.from_f64(middle.next_down()), a, "{float:?} below {middle}");
+                assert_eq!(float.from_f64(middle.next_up()), b, "{float:?} above {middle}");
+                assert_eq!(float.narrow(middle, Rounding::NearestAway), Ok(b));
+                assert_eq!(float.narrow(middle, Rounding::TowardsZero), Ok(a));
+                assert_eq!(float.narrow(middle, Rounding::TowardsPositive), Ok(b));
+                assert_eq!(float.narrow(middle, Rounding::TowardsNegative), Ok(a));
+                if float.is_signed() {
+                    let no_negative_zero = float.nan() == Some(float.sign_bit());
+                    let negative = |pattern: u64| if pattern == 0 && no_negative_zero { 0 } else { pattern | float.sign_bit() };
+                    assert_eq!(float.narrow(-middle, Rounding::TowardsPositive), Ok(negative(a)));
+                    assert_eq!(float.narrow(-middle, Rounding::TowardsNegative), Ok(negative(b)));
+                    assert_eq!(float.from_f64(-middle), negative(even));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn beyond_the_largest_number() {
+        assert_eq!(Float::F16.from_f64(65519.999), 0x7bff);
+        assert_eq!(Float::F16.from_f64(65520.0), 0x7c00);
+        assert_eq!(Float::F16.narrow(65520.0, Rounding::NearestEven), Err(Misfit::TooLarge { negative: false }));
+        assert_eq!(Float::F16.narrow(65535.0, Rounding::TowardsZero), Ok(0x7bff));
+        assert_eq!(Float::F16.narrow(65536.0, Rounding::TowardsZero), Err(Misfit::TooLarge { negative: false }));
+        assert_eq!(Float::F32.narrow(-1e300, Rounding::NearestEven), Err(Misfit::TooLarge { negative: true }));
+        assert_eq!(Float::E4M3FNUZ.from_f64(-1e9), 0x80);
+        assert_eq!(Float::E4M3FN.from_f64(464.0), 0x7e);
+        assert_eq!(Float::E4M3FN.from_f64(465.0), 0x7f);
+        assert_eq!(Float::E2M1FN.from_f64(f64::NEG_INFINITY), 0xf);
+        assert_eq!(Float::E2M1FN.narrow(f64::INFINITY, Rounding::NearestEven), Err(Misfit::NoInfinity { negative: false }));
+        assert_eq!(Float::E2M1FN.narrow(f64::NAN, Rounding::NearestEven), Err(Misfit::NoNan));
+        assert_eq!(Float::E8M0FNU.narrow(0.0, Rounding::NearestEven), Err(Misfit::NotPositive));
+        assert_eq!(Float::E8M0FNU.from_f64(-2.0), 0xff);
+        assert_eq!(Float::E8M0FNU.from_f64(1e-300), 0);
+        assert_eq!(Float::E4M3FNUZ.from_f64(-1e-9), 0, "no negative zero");
+        assert_eq!(Float::E4M3.from_f64(-0.0), 0x80);
+    }
+
+    #[test]
+    fn integers_do_not_go_through_float64() {
+        // 2^60 + 2^36 + 1 is above the middle of two float32; float64 would make it the middle.
+        let above = (1i128 << 60) + (1 << 36) + 1;
+        assert_eq!(Float::F32.narrow_integer(above, Rounding::NearestEven), Ok(u64::from(0x5d80_0001u32)));
+        assert_eq!(Float::F32.narrow_integer(above - 1, Rounding::NearestEven), Ok(u64::from(0x5d80_0000u32)));
+        assert_eq!(Float::F32.narrow_integer(-above, Rounding::NearestEven), Ok(u64::from(0xdd80_0001u32)));
+        assert_eq!(Float::F64.narrow_integer(i128::from(u64::MAX), Rounding::NearestEven), Ok((u64::MAX as f64).to_bits()));
+        assert_eq!(Float::F16.narrow_integer(i128::MIN, Rounding::NearestEven), Err(Misfit::TooLarge { negative: true }));
+    }
+
+    #[test]
+    fn zs_377_decimals_are_rounded_once() {
+        assert_eq!(Float::F32.round_decimal("16777217"), Ok(16777216f32.to_bits().into()));
+        assert_eq!(Float::F32.round_decimal("16777219"), Ok(16777220f32.to_bits().into()));
+        assert_eq!(Float::F32.round_decimal("1.0000000596046448"), Ok(u64::from(1f32.to_bits() + 1)));
+        assert_eq!(Float::F32.round_decimal("1e-46"), Ok(0));
+        assert_eq!(Float::F16.round_decimal("2049"), Ok(Float::F16.from_f64(2048.0)));
+        // The same just above and just below ties of narrower formats, where the nearest float64 is the tie itself.
+        assert_eq!(Float::F16.round_decimal("2049.00000000000000000001"), Ok(Float::F16.from_f64(2050.0)));
+        assert_eq!(Float::F16.round_decimal("2050.99999999999999999999"), Ok(Float::F16.from_f64(2050.0)));
+        assert_eq!(Float::E4M3.round_decimal("1.0625"), Ok(0x38));
+        assert_eq!(Float::E4M3.round_decimal("1.06250000000000000001"), Ok(0x39));
+        assert_eq!(Float::BFloat16.round_decimal("1157425104234217473"), Ok(0x5d81), "2^60 + 2^52 + 1, the tie is odd to even");
+        assert_eq!(Float::BFloat16.round_decimal("1157425104234217472"), Ok(0x5d80));
+        assert_eq!(Float::F16.round_decimal("1e400"), Err(Misfit::TooLarge { negative: false }));
+    }
+
+    #[test]
+    fn shortest_decimals_are_those_of_the_type() {
+        assert_eq!(Float::F32.shortest(0.1f32.to_bits().into()), 0.1);
+        assert_eq!(Float::F16.shortest(Float::F16.from_f64(0.1)), 0.1);
+        assert_eq!(Float::BFloat16.shortest(Float::BFloat16.from_f64(2.7)), 2.7);
+        assert_eq!(Float::F16.shortest(0x7bff), 65500.0);
+        assert_eq!(Float::F32.shortest(0x8000_0000).to_bits(), (-0.0f64).to_bits());
+    }
+
+    #[test]
+    fn elements_are_read_from_and_written_to_little_endian_bytes() {
+        let mut out = Vec::new();
+        Float::BFloat16.write(0x7fc0, &mut out);
+        Float::E2M1FN.write(0xf, &mut out);
+        assert_eq!(out, [0xc0, 0x7f, 0x0f]);
+        assert_eq!(Float::BFloat16.read(&out), 0x7fc0);
+        assert_eq!(Float::E2M1FN.read(&[0xff]), 0xf, "upper bits are not part of it");
+    }
 }

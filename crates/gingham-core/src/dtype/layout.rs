@@ -270,3 +270,113 @@ fn swap_units(bytes: &mut [u8], width: usize) {
         n => bytes.chunks_exact_mut(n).for_each(<[u8]>::reverse),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::{Float, TypeStr, parse_v2};
+    use super::*;
+    use serde_json::json;
+
+    fn v2(value: serde_json::Value) -> TypeStr {
+        parse_v2(&value).unwrap()
+    }
+
+    fn swapped(data_type: &DataType, bytes: &[u8]) -> Vec<u8> {
+        let mut bytes = bytes.to_vec();
+        data_type.swap_bytes(&mut bytes);
+        bytes
+    }
+
+    #[test]
+    fn zj_59_and_zjl_181_each_component_is_swapped_alone() {
+        assert_eq!(swapped(&DataType::UInt16, &[0xff, 0x00, 1, 2]), [0x00, 0xff, 2, 1]);
+        assert_eq!(swapped(&DataType::Int32, &[1, 2, 3, 4]), [4, 3, 2, 1]);
+        assert_eq!(swapped(&DataType::Float(Float::F64), &[1, 2, 3, 4, 5, 6, 7, 8]), [8, 7, 6, 5, 4, 3, 2, 1]);
+        assert_eq!(swapped(&DataType::Complex(Float::F32), &[1, 2, 3, 4, 5, 6, 7, 8]), [4, 3, 2, 1, 8, 7, 6, 5]);
+        assert_eq!(swapped(&DataType::FixedUtf32(2), &[1, 2, 3, 4, 5, 6, 7, 8]), [4, 3, 2, 1, 8, 7, 6, 5]);
+        for unmoved in
+            [DataType::Bool, DataType::Raw(4), DataType::FixedBytes(4), DataType::Float(Float::E5M2), DataType::String, DataType::Json]
+        {
+            assert_eq!(swapped(&unmoved, &[1, 2, 3, 4]), [1, 2, 3, 4]);
+            assert!(!unmoved.needs_endian());
+        }
+        assert_eq!(swapped(&DataType::Int32, &[1, 2, 3, 4, 5, 6]), [4, 3, 2, 1, 5, 6], "the rest of an element stays");
+    }
+
+    #[test]
+    fn struct_vector_of_the_specification_in_big_endian() {
+        let data_type = v2(json!([["id", "<i4"], ["flags", "|u1"], ["value", "<f8"]])).data_type;
+        let mut bytes = [1i32.to_le_bytes().as_slice(), &[2], 3.5f64.to_le_bytes().as_slice()].concat();
+        data_type.swap_bytes(&mut bytes);
+        assert_eq!(bytes, [0, 0, 0, 1, 2, 0x40, 0x0c, 0, 0, 0, 0, 0, 0]);
+        assert!(data_type.needs_endian());
+        assert_eq!(data_type.swap_width(), None);
+    }
+
+    #[test]
+    fn mixed_byte_orders_swap_the_big_leaves_alone() {
+        let typestr = v2(json!([["a", "<i2"], ["b", ">u2"], ["c", [["d", ">c8"], ["e", "|S1"]]]]));
+        let mut bytes: Vec<u8> = (0..26).collect();
+        typestr.data_type.swap_leaves(&mut bytes, &typestr.order);
+        assert_eq!(bytes[..13], [0, 1, 3, 2, 7, 6, 5, 4, 11, 10, 9, 8, 12]);
+        assert_eq!(bytes[13..17], [13, 14, 16, 15]);
+        typestr.data_type.swap_leaves(&mut bytes, &typestr.order);
+        assert_eq!(bytes, (0..26).collect::<Vec<u8>>());
+    }
+
+    #[test]
+    fn leaves_stand_for_the_entries_of_the_byte_order() {
+        let typestr = v2(json!([["a", "|u1"], ["b", "<c8"], ["c", "<i2", [3]], ["d", [["x", "<i4"], ["y", "<U2"]], [2]]]));
+        let leaf = |offset, width, units| Leaf { offset, width, units };
+        assert_eq!(typestr.data_type.leaves(), [leaf(0, 1, 1), leaf(1, 4, 2), leaf(9, 2, 3), leaf(15, 4, 1), leaf(19, 4, 2)]);
+        assert_eq!(typestr.order.len(), 5);
+    }
+
+    #[test]
+    fn sub_arrays_of_structs_are_walked_where_they_are_too_long_to_list() {
+        for length in [3usize, 5000] {
+            let typestr = v2(json!([["p", [["x", ">i2"], ["y", "<i2"]], [length]], ["z", ">i2"]]));
+            let unit = [1u8, 2, 3, 4].repeat(length);
+            let mut bytes = [unit.as_slice(), &[5, 6], unit.as_slice(), &[5, 6]].concat();
+            typestr.data_type.swap_leaves(&mut bytes, &typestr.order);
+            let want = [2u8, 1, 3, 4].repeat(length);
+            assert_eq!(bytes, [want.as_slice(), &[6, 5], want.as_slice(), &[6, 5]].concat());
+        }
+    }
+
+    #[test]
+    fn uniform_widths() {
+        assert_eq!(v2(json!([["a", "<i4"], ["b", "<f4", [2]]])).data_type.swap_width(), Some(4));
+        assert_eq!(v2(json!([["a", "|u1"], ["b", "|S3"]])).data_type.swap_width(), Some(1));
+        assert_eq!(DataType::VlenArray(Box::new(DataType::Int32)).swap_width(), None);
+        assert_eq!(DataType::Unknown { name: "x".into(), configuration: None }.swap_width(), None);
+    }
+
+    #[test]
+    fn stray_bits_are_normalized() {
+        let normal = |data_type: DataType, byte: u8| {
+            let mut bytes = [byte];
+            data_type.normalize(&mut bytes);
+            bytes[0]
+        };
+        assert_eq!(normal(DataType::Bool, 7), 1);
+        assert_eq!(normal(DataType::Int4, 0x08), 0xf8);
+        assert_eq!(normal(DataType::Int4, 0xf7), 0x07);
+        assert_eq!(normal(DataType::Int2, 0x02), 0xfe);
+        assert_eq!(normal(DataType::UInt4, 0xff), 0x0f);
+        assert_eq!(normal(DataType::Float(Float::E2M3FN), 0xff), 0x3f);
+        let mut bytes = [7, 0xff, 0xff, 9, 0xfe, 0xff];
+        v2(json!([["a", "|b1"], ["b", "<i2"]])).data_type.normalize(&mut bytes);
+        assert_eq!(bytes, [1, 0xff, 0xff, 1, 0xfe, 0xff]);
+    }
+
+    #[test]
+    fn default_fills() {
+        assert_eq!(DataType::Int32.default_fill().as_bytes(), [0; 4]);
+        assert_eq!(v2(json!("<M8[s]")).data_type.default_fill().as_bytes(), i64::MIN.to_le_bytes());
+        assert_eq!(v2(json!([["a", "<M8[s]"]])).data_type.default_fill().as_bytes(), [0; 8]);
+        assert!(DataType::String.default_fill().as_bytes().is_empty());
+        assert_eq!(DataType::Json.default_fill().as_bytes(), b"null");
+    }
+}

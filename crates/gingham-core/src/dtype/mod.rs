@@ -15,6 +15,9 @@ mod v2;
 mod v3;
 mod value;
 
+#[cfg(test)]
+mod tests;
+
 pub use elements::{Elements, Variable};
 pub use fill::FillValue;
 pub use float::Misfit;
@@ -33,7 +36,7 @@ pub enum Float {
     E3M2FN,
     E3M4,
     E4M3,
-    /// Not registered; tensorstore writes it.
+    /// Not registered; tensorstore writes it to v2 arrays, by this name.
     E4M3FN,
     E4M3B11FNUZ,
     E4M3FNUZ,

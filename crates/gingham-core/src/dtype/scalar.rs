@@ -65,7 +65,7 @@ pub(super) fn integer_json(value: i128) -> Value {
 pub(super) fn float(value: &Value, float: Float) -> Result<u64, DataTypeError> {
     let name = float.name();
     match value {
-        Value::Number(number) => match float.from_decimal(&number.to_string()) {
+        Value::Number(number) => match float.round_decimal(&number.to_string()) {
             Ok(bits) => Ok(bits),
             Err(Misfit::NotPositive) => refuse(format!("{number} is not a value of {name}, which holds powers of two only")),
             Err(Misfit::TooLarge { negative }) => match float.infinity(negative) {

@@ -271,3 +271,168 @@ fn print_field(field: &Field, typestr: &TypeStr, leaf: &mut usize) -> Result<Val
         other => serde_json::json!([field.name, print(other, typestr, leaf)?]),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use serde_json::json;
+
+    fn ok(value: Value) -> TypeStr {
+        parse_v2(&value).unwrap()
+    }
+
+    #[test]
+    fn type_strings_are_written_as_they_were_read() {
+        let strings = [
+            "|b1",
+            "|i1",
+            "<i2",
+            ">i4",
+            "<i8",
+            "|u1",
+            ">u2",
+            "<u4",
+            ">u8",
+            "<f2",
+            ">f4",
+            "<f8",
+            "<c8",
+            ">c16",
+            "|S1",
+            "|S400",
+            "<U3",
+            ">U3",
+            "|V3",
+            "<M8[25s]",
+            ">M8[ns]",
+            "<M8",
+            "<m8",
+            "<m8[D]",
+            ">m8[7as]",
+            "|O",
+            "<f16",
+            ">c32",
+            "bfloat16",
+            "float8_e5m2",
+            "int4",
+        ];
+        for text in strings {
+            assert_eq!(to_v2(&ok(json!(text))).unwrap(), json!(text));
+        }
+        let structs = [
+            json!([["a", "<i4"], ["b", ">u2"]]),
+            json!([["a", "|u1"], ["in", [["x", ">f8"], ["y", [["z", "<c8"]]]]], ["t", "<M8[25s]"]]),
+            json!([["id", "<i4"], ["pos", "<f4", [3]], ["box", [["lo", ">i2"], ["hi", "<i2"]], [2, 2]]]),
+        ];
+        for value in structs {
+            assert_eq!(to_v2(&ok(value.clone())).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn ncc_2062_one_byte_types_take_any_mark_and_are_written_with_a_bar() {
+        for (text, written) in
+            [("|u1", "|u1"), ("<u1", "|u1"), (">u1", "|u1"), ("<i1", "|i1"), ("<b1", "|b1"), (">S3", "|S3"), ("<V3", "|V3")]
+        {
+            let typestr = ok(json!(text));
+            assert_eq!(typestr.order, [Endian::Little]);
+            assert_eq!(to_v2(&typestr).unwrap(), json!(written));
+        }
+    }
+
+    #[test]
+    fn zp_3583_sub_arrays_count_in_the_size() {
+        let typestr = ok(json!([["id", "<i4"], ["pos", "<f4", [3]]]));
+        assert_eq!(typestr.data_type.size(), Some(16));
+        assert_eq!(typestr.order.len(), 2);
+        assert_eq!(typestr.data_type.to_string(), "struct {id: int32, pos: float32[3]}");
+        assert_eq!(ok(json!([["a", "<i4", []]])), ok(json!([["a", "<i4"]])));
+        assert_eq!(ok(json!([["a", "<i4", 3]])), ok(json!([["a", "<i4", [3]]])));
+    }
+
+    #[test]
+    fn byte_orders_of_leaves() {
+        assert_eq!(ok(json!(">i4")).uniform(), Some(Endian::Big));
+        assert_eq!(ok(json!("|S4")).uniform(), Some(Endian::Little));
+        assert_eq!(ok(json!([["a", "|u1"], ["b", ">i4"], ["c", [["d", ">f8"]]]])).uniform(), Some(Endian::Big));
+        assert_eq!(ok(json!([["a", "<i4"], ["b", ">i4"]])).uniform(), None);
+        assert_eq!(TypeStr::new(ok(json!([["a", "|u1"], ["b", "<i4"]])).data_type, Endian::Big).order, [Endian::Little, Endian::Big]);
+    }
+
+    #[test]
+    fn names_of_numpy_are_read() {
+        let names =
+            [("uint8", "|u1"), ("float32", "<f4"), ("bool", "|b1"), ("complex64", "<c8"), ("datetime64[ns]", "<M8[ns]"), ("object", "|O")];
+        for (name, text) in names {
+            assert_eq!(ok(json!(name)), ok(json!(text)));
+        }
+    }
+
+    #[test]
+    fn fields_without_a_name_are_called_by_their_place_as_numpy_does() {
+        let typestr = ok(json!([["a", "|i1"], ["", "|V3"], ["b", "<i4"]]));
+        assert_eq!(typestr.data_type.to_string(), "struct {a: int8, f1: r24, b: int32}");
+    }
+
+    #[test]
+    fn bad_dtypes_are_refused_where_they_are_bad() {
+        let cases = [
+            (json!("|i4"), ""),
+            (json!("i4"), ""),
+            (json!("=i4"), ""),
+            (json!("<i3"), ""),
+            (json!("<f5"), ""),
+            (json!("|S0"), ""),
+            (json!("|U3"), ""),
+            (json!("<U0"), ""),
+            (json!("<U536870912"), ""),
+            (json!("|V2147483648"), ""),
+            (json!("|S99999999999999999999999999"), ""),
+            (json!("|S+4"), ""),
+            (json!("<"), ""),
+            (json!(""), ""),
+            (json!("<é4"), ""),
+            (json!("é4"), ""),
+            (json!("<M8[]"), ""),
+            (json!("<M8[x]"), ""),
+            (json!("<M8[0s]"), ""),
+            (json!("<M8[2147483648s]"), ""),
+            (json!("<M8[s"), ""),
+            (json!("<M4[s]"), ""),
+            (json!("|M8[s]"), ""),
+            (json!("string"), ""),
+            (json!(4), ""),
+            (json!(null), ""),
+            (json!([]), ""),
+            (json!(["<i4"]), "/0"),
+            (json!([["a"]]), "/0"),
+            (json!([["a", "<i4"], ["a", "<i4"]]), "/1"),
+            (json!([["f1", "<i4"], ["", "<i4"]]), "/1"),
+            (json!([["a", "<x4"]]), "/0/1"),
+            (json!([["a", "|O"]]), "/0"),
+            (json!([["a", [["b", "|i4"]]]]), "/0/1/0/1"),
+            (json!([["a", "<i4", [0]]]), "/0/2"),
+            (json!([["a", "<i4", [-1]]]), "/0/2"),
+            (json!([["a", "<i4", "3"]]), "/0/2"),
+            (json!([["a", "<i4", [65536, 65536, 65536, 65536, 65536]]]), "/0/2"),
+            (json!([["a", "<i4", [536870912]]]), "/0/2"),
+            (json!([["a", "|V1073741824"], ["b", "|V1073741824"]]), "/1"),
+        ];
+        for (value, pointer) in cases {
+            let error = parse_v2(&value).unwrap_err();
+            assert_eq!(error.pointer, pointer, "{value}: {error}");
+        }
+        let deep = |depth: usize| (0..depth).fold(json!("<i4"), |inner, _| json!([["a", inner]]));
+        assert_eq!(ok(deep(32)).data_type.size(), Some(4));
+        assert!(parse_v2(&deep(33)).is_err());
+    }
+
+    #[test]
+    fn types_of_v3_alone_are_not_written() {
+        for data_type in [DataType::Complex(Float::F16), DataType::Unknown { name: "zarrs.optional".into(), configuration: None }] {
+            assert!(to_v2(&TypeStr::new(data_type, Endian::Little)).is_err());
+        }
+        assert!(to_v2(&TypeStr::new(DataType::Float(Float::BFloat16), Endian::Big)).is_err());
+    }
+}

@@ -200,16 +200,12 @@ fn structure(name: &str, configuration: Option<&Map<String, Value>>, depth: usiz
 }
 
 fn field_parts(item: &Value) -> Result<(&str, &Value, &'static str), DataTypeError> {
-    match item {
-        Value::Object(object) => match (object.get("name"), object.get("data_type"), object.len()) {
-            (Some(Value::String(name)), Some(data_type), 2) => return Ok((name, data_type, "data_type")),
-            _ => {}
-        },
-        Value::Array(pair) => match pair.as_slice() {
-            [Value::String(name), data_type] => return Ok((name, data_type, "1")),
-            _ => {}
-        },
-        _ => {}
+    let object = |key: &str| item.as_object().filter(|members| members.len() == 2).and_then(|members| members.get(key));
+    if let (Some(Value::String(name)), Some(data_type)) = (object("name"), object("data_type")) {
+        return Ok((name, data_type, "data_type"));
+    }
+    if let Some([Value::String(name), data_type]) = item.as_array().map(Vec::as_slice) {
+        return Ok((name, data_type, "1"));
     }
     Err(DataTypeError::new("a field of a struct is an object with the members name and data_type"))
 }
@@ -225,7 +221,7 @@ pub(super) struct Fields {
 impl Fields {
     pub(super) fn push(&mut self, name: String, data_type: DataType) -> Result<(), DataTypeError> {
         let Some(size) = data_type.size() else {
-            let what = format!("the field \"{name}\" is of type {data_type}; fields of a struct have a fixed size");
+            let what = format!("the field \"{name}\" is of type {data_type}; fields of a struct have a known, fixed size");
             return Err(DataTypeError::new(what));
         };
         self.size = self.size.saturating_add(size);
@@ -268,4 +264,155 @@ pub fn to_v3(data_type: &DataType) -> Result<Value, DataTypeError> {
         }
         other => Value::String(other.name()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_plain_name_is_written_as_it_was_read() {
+        let mut names: Vec<String> = ["bool", "complex64", "complex128", "string", "bytes", "r8", "r16", "r128"].map(String::from).to_vec();
+        names.extend([2, 4, 8, 16, 32, 64].iter().flat_map(|n| [format!("int{n}"), format!("uint{n}")]));
+        names.extend(Float::ALL.iter().map(|f| f.name().to_string()));
+        names.extend(Float::ALL[..13].iter().map(|f| format!("complex_{}", f.name())));
+        for name in names {
+            for spelled in [json!(name), json!({"name": name}), json!({"name": name, "configuration": {}, "must_understand": true})] {
+                let data_type = parse_v3(&spelled).unwrap();
+                assert!(!matches!(data_type, DataType::Unknown { .. }), "{name}");
+                assert_eq!(to_v3(&data_type).unwrap(), json!(name));
+            }
+        }
+    }
+
+    #[test]
+    fn aliases_are_read_and_the_common_name_written() {
+        let aliases = [
+            (json!("variable_length_bytes"), json!("bytes")),
+            (json!("binary"), json!("bytes")),
+            (json!("complex_float32"), json!("complex64")),
+            (json!("complex_float64"), json!("complex128")),
+            (json!({"name": "raw_bytes", "configuration": {"length_bytes": 3}}), json!("r24")),
+            (
+                json!({"name": "numpy.datetime64", "configuration": {"unit": "μs", "scale_factor": 10}}),
+                json!({"name": "numpy.datetime64", "configuration": {"unit": "us", "scale_factor": 10}}),
+            ),
+            (
+                json!({"name": "structured", "configuration": {"fields": [["x", "float32"], ["y", {"name": "int8"}]]}}),
+                json!({"name": "struct", "configuration": {"fields": [{"name": "x", "data_type": "float32"}, {"name": "y", "data_type": "int8"}]}}),
+            ),
+        ];
+        for (read, written) in aliases {
+            assert_eq!(to_v3(&parse_v3(&read).unwrap()).unwrap(), written);
+            assert_eq!(to_v3(&parse_v3(&written).unwrap()).unwrap(), written);
+        }
+    }
+
+    #[test]
+    fn sizes_and_words() {
+        let cases = [
+            (json!("r16"), Some(2), "r16"),
+            (json!({"name": "fixed_length_utf32", "configuration": {"length_bytes": 12}}), Some(12), "utf32[3]"),
+            (json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": 5}}), Some(5), "bytes[5]"),
+            (json!({"name": "numpy.timedelta64", "configuration": {"unit": "ns", "scale_factor": 1}}), Some(8), "timedelta64[ns]"),
+            (
+                json!({"name": "struct", "configuration": {"fields": [
+                    {"name": "id", "data_type": "int32"}, {"name": "flags", "data_type": "uint8"}, {"name": "value", "data_type": "float64"}]}}),
+                Some(13),
+                "struct {id: int32, flags: uint8, value: float64}",
+            ),
+            (json!("string"), None, "string"),
+        ];
+        for (value, size, words) in cases {
+            let data_type = parse_v3(&value).unwrap();
+            assert_eq!((data_type.size(), data_type.to_string().as_str()), (size, words));
+        }
+    }
+
+    #[test]
+    fn unknown_types_are_kept_with_their_configuration() {
+        for value in [json!("zarrs.optional"), json!("raw"), json!({"name": "fixed_size_list", "configuration": {"list_size": 3}})] {
+            let data_type = parse_v3(&value).unwrap();
+            assert!(matches!(data_type, DataType::Unknown { .. }));
+            assert_eq!(to_v3(&data_type).unwrap(), value);
+        }
+        let with_unknown = json!({"name": "struct", "configuration": {"fields": [{"name": "a", "data_type": "float128"}]}});
+        assert!(matches!(parse_v3(&with_unknown).unwrap(), DataType::Unknown { .. }));
+        assert_eq!(to_v3(&parse_v3(&with_unknown).unwrap()).unwrap(), with_unknown);
+    }
+
+    #[test]
+    fn bad_types_are_refused_where_they_are_bad() {
+        let time = |unit: Value, scale: Value| json!({"name": "numpy.datetime64", "configuration": {"unit": unit, "scale_factor": scale}});
+        let fields = |list: Value| json!({"name": "struct", "configuration": {"fields": list}});
+        let cases = [
+            (json!("r0"), ""),
+            (json!("r12"), ""),
+            (json!("r08"), ""),
+            (json!("r99999999999999999999999"), ""),
+            (json!("r17179869184"), ""),
+            (json!(""), ""),
+            (json!("<f4"), ""),
+            (json!("int 32"), ""),
+            (json!(3), ""),
+            (json!(null), ""),
+            (json!(["int32"]), ""),
+            (json!({"configuration": {}}), ""),
+            (json!({"name": "int32", "extra": 1}), "/extra"),
+            (json!({"name": "int32", "configuration": 1}), "/configuration"),
+            (json!({"name": "int32", "configuration": {"endian": "little"}}), "/configuration/endian"),
+            (json!({"name": "int32", "must_understand": 1}), "/must_understand"),
+            (json!("raw_bytes"), ""),
+            (json!({"name": "raw_bytes", "configuration": {"length_bytes": 0}}), "/configuration/length_bytes"),
+            (json!({"name": "raw_bytes", "configuration": {"length_bytes": 2147483648u64}}), "/configuration/length_bytes"),
+            (json!({"name": "raw_bytes", "configuration": {"length_bytes": -1}}), "/configuration/length_bytes"),
+            (json!({"name": "fixed_length_utf32", "configuration": {"length_bytes": 6}}), "/configuration/length_bytes"),
+            (json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": 1, "x/y": 2}}), "/configuration/x~1y"),
+            (json!("numpy.datetime64"), ""),
+            (json!({"name": "numpy.datetime64", "configuration": {"unit": "s"}}), ""),
+            (time(json!("sec"), json!(1)), "/configuration/unit"),
+            (time(json!("s"), json!(0)), "/configuration/scale_factor"),
+            (time(json!("s"), json!(2147483648u64)), "/configuration/scale_factor"),
+            (time(json!("s"), json!("1")), "/configuration/scale_factor"),
+            (fields(json!([])), "/configuration/fields"),
+            (fields(json!({})), "/configuration/fields"),
+            (fields(json!([{"name": "a"}])), "/configuration/fields/0"),
+            (fields(json!([{"name": "", "data_type": "int8"}])), "/configuration/fields/0"),
+            (fields(json!([{"name": "a", "data_type": "int8"}, {"name": "a", "data_type": "int8"}])), "/configuration/fields/1"),
+            (fields(json!([{"name": "a", "data_type": "string"}])), "/configuration/fields/0"),
+            (fields(json!([{"name": "a", "data_type": "r3"}])), "/configuration/fields/0/data_type"),
+            (fields(json!([["a", "r3"]])), "/configuration/fields/0/1"),
+        ];
+        for (value, pointer) in cases {
+            let error = parse_v3(&value).unwrap_err();
+            assert_eq!(error.pointer, pointer, "{value}: {error}");
+        }
+        let half = json!({"name": "raw_bytes", "configuration": {"length_bytes": 1u64 << 30}});
+        let both = fields(json!([{"name": "a", "data_type": half}, {"name": "b", "data_type": half}]));
+        assert_eq!(parse_v3(&both).unwrap_err().pointer, "/configuration/fields/1");
+    }
+
+    #[test]
+    fn structs_are_nested_up_to_thirty_two_deep() {
+        let nest = |depth: usize| {
+            (0..depth)
+                .fold(json!("int8"), |inner, _| json!({"name": "struct", "configuration": {"fields": [{"name": "a", "data_type": inner}]}}))
+        };
+        assert_eq!(parse_v3(&nest(32)).unwrap().size(), Some(1));
+        assert!(parse_v3(&nest(33)).unwrap_err().what.contains("32 deep"));
+    }
+
+    #[test]
+    fn types_of_v2_alone_are_not_written() {
+        let array = DataType::FixedArray { item: Box::new(DataType::Int8), shape: vec![2] };
+        let field = DataType::Struct(vec![Field { name: "a".into(), data_type: array.clone() }]);
+        for data_type in
+            [array, DataType::VlenArray(Box::new(DataType::Int8)), DataType::Json, crate::dtype::parse_v2(&json!("|O")).unwrap().data_type]
+        {
+            assert!(to_v3(&data_type).is_err());
+        }
+        assert_eq!(to_v3(&field).unwrap_err().pointer, "/configuration/fields/0/data_type");
+    }
 }

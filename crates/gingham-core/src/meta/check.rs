@@ -11,8 +11,8 @@ const MAX_COMBINATIONS: usize = 4096;
 
 /// Checks a chain (in the order of encoding, up to its first unknown codec) against a grid's chunk shapes.
 pub(super) fn check_chain(codecs: &[Codec], data_type: &DataType, grid: &Grid) -> Result<(), CodecError> {
-    let lengths: Vec<Vec<u64>> = grid.axes().iter().map(|axis| distinct(axis.runs().iter().map(|run| run.length))).collect();
-    // An axis without a chunk leaves nothing that could have a wrong shape.
+    let lengths: Vec<Vec<u64>> = grid.axes().iter().map(|axis| axis.distinct_stored()).collect();
+    // An axis without a listed chunk leaves nothing that could have a wrong shape.
     if lengths.iter().any(Vec::is_empty) {
         return Ok(());
     }
@@ -33,13 +33,6 @@ pub(super) fn check_chain(codecs: &[Codec], data_type: &DataType, grid: &Grid) -
             })
         }),
     }
-}
-
-fn distinct(lengths: impl Iterator<Item = u64>) -> Vec<u64> {
-    let mut lengths: Vec<u64> = lengths.collect();
-    lengths.sort_unstable();
-    lengths.dedup();
-    lengths
 }
 
 fn depends_on_shape(codec: &Codec) -> bool {

@@ -44,7 +44,8 @@ impl Consolidated {
             Some(other) => {
                 return Err(error("/zarr_consolidated_format", format!("zarr_consolidated_format must be 1, not {}", brief(other))));
             }
-            None => return Err(error("", "the document has no member \"zarr_consolidated_format\"".into())),
+            // kerchunk's reference sets leave it out.
+            None => warnings.push(format!("{ZMETADATA} lacks \"zarr_consolidated_format\": 1")),
         }
         let metadata = match document.remove("metadata") {
             Some(Value::Object(metadata)) => metadata,

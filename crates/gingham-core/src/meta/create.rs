@@ -84,6 +84,9 @@ fn v2_array(new: New) -> Result<Array, MetaError> {
         DataType::String | DataType::Bytes | DataType::VlenArray(_) | DataType::Json => json!("|O"),
         _ => to_v2(&chain.typestr).map_err(|e| v2::error(format!("/dtype{}", e.pointer), e.what))?,
     };
+    if !is_typestr(&dtype) {
+        return Err(v2::error("/dtype", format!("v2 has no data type {}", new.data_type.name())));
+    }
     let fill_value = new.fill_value.unwrap_or_else(|| new.data_type.default_fill());
     let mut document = Map::new();
     let mut member = |key: &str, value: Value| document.insert(key.to_string(), value);
@@ -110,6 +113,15 @@ fn v2_array(new: New) -> Result<Array, MetaError> {
     Ok(array)
 }
 
+/// True for what v2 documents hold, false for names such as `int4`, which only numcodecs' filters of v3 know.
+fn is_typestr(dtype: &Value) -> bool {
+    match dtype {
+        Value::String(text) => text.starts_with(['<', '>', '|']),
+        Value::Array(fields) => fields.iter().filter_map(|field| field.get(1)).all(is_typestr),
+        _ => false,
+    }
+}
+
 /// A chain in v2's terms.
 struct V2Parts {
     order_is_f: bool,
@@ -122,7 +134,8 @@ struct V2Parts {
 impl V2Parts {
     fn of(codecs: &[Codec], data_type: &DataType, ndim: usize) -> Result<Self, MetaError> {
         let refuse = |i: usize, what: String| v2::error(format!("/filters/{i}"), what);
-        let mut parts = V2Parts { order_is_f: false, filters: Vec::new(), compressor: None, typestr: little(data_type) };
+        let mut parts =
+            V2Parts { order_is_f: false, filters: Vec::new(), compressor: None, typestr: TypeStr::new(data_type.clone(), Endian::Little) };
         let last = codecs.len().saturating_sub(1);
         for (i, codec) in codecs.iter().enumerate() {
             let spell = |codec: &Codec| codec_to_v2(codec).map_err(|e: CodecError| refuse(i, e.what));
@@ -131,7 +144,9 @@ impl V2Parts {
                 Codec::Transpose { .. } => {
                     return Err(v2::error("/order", "v2 can reverse the axes (order F) before all else, and no other transpose"));
                 }
-                Codec::Bytes(order) => parts.typestr.order = leaf_orders(order, data_type),
+                Codec::Bytes(ByteOrder::None) => {}
+                Codec::Bytes(ByteOrder::Uniform(order)) => parts.typestr = TypeStr::new(data_type.clone(), *order),
+                Codec::Bytes(ByteOrder::PerLeaf(orders)) => parts.typestr.order = orders.clone(),
                 Codec::Pcodec(_) | Codec::Zfpy(_) => parts.compressor = Some(spell(codec)?),
                 _ if i == last && is_compressor(codec) && parts.compressor.is_none() => parts.compressor = Some(spell(codec)?),
                 _ if parts.compressor.is_some() => {
@@ -172,28 +187,7 @@ fn in_order(codec: &Codec, order: Endian) -> Codec {
         _ => &mut [],
     };
     for typestr in typestrs {
-        typestr.order.fill(order);
+        **typestr = TypeStr::new(typestr.data_type.clone(), order);
     }
     codec
-}
-
-fn little(data_type: &DataType) -> TypeStr {
-    TypeStr { data_type: data_type.clone(), order: vec![Endian::Little; leaves(data_type)] }
-}
-
-fn leaf_orders(order: &ByteOrder, data_type: &DataType) -> Vec<Endian> {
-    match order {
-        ByteOrder::None => vec![Endian::Little; leaves(data_type)],
-        ByteOrder::Uniform(order) => vec![*order; leaves(data_type)],
-        ByteOrder::PerLeaf(orders) => orders.clone(),
-    }
-}
-
-/// Leaf components that have a byte order of their own in a v2 type.
-fn leaves(data_type: &DataType) -> usize {
-    match data_type {
-        DataType::Struct(fields) => fields.iter().map(|field| leaves(&field.data_type)).sum(),
-        DataType::FixedArray { item, .. } => leaves(item),
-        _ => 1,
-    }
 }

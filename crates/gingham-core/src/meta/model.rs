@@ -205,9 +205,8 @@ impl Array {
             }
             Format::V2 => {
                 let chunks = create::v2_chunks(&grid)?;
-                if self.grid.regular_chunk_shape().as_ref() != Some(&chunks)
-                    || document.get("chunks") != Some(&Value::from(chunks.as_slice()))
-                {
+                let stands = v2::read_grid(&document, &shape, &mut Vec::new()).is_ok_and(|stands| stands == grid);
+                if !stands {
                     document.insert("chunks".into(), Value::from(chunks.as_slice()));
                 }
             }

@@ -91,7 +91,7 @@ pub(super) fn read_array(document: Map<String, Value>, attributes: Option<Map<St
     })
 }
 
-fn read_grid(document: &Map<String, Value>, shape: &[u64], warnings: &mut Vec<String>) -> Result<Grid, MetaError> {
+pub(super) fn read_grid(document: &Map<String, Value>, shape: &[u64], warnings: &mut Vec<String>) -> Result<Grid, MetaError> {
     let chunks = lengths(ARRAY, "chunks", required(document, "chunks")?)?;
     if chunks.len() != shape.len() {
         return Err(error("/chunks", format!("\"chunks\" has {} lengths, but the array has {} axes", chunks.len(), shape.len())));

@@ -2,6 +2,8 @@
 
 use super::model::{Array, Format, MetaError, New};
 use super::v2;
+use crate::codec::{ByteOrder, Codec};
+use crate::dtype;
 
 /// A v3 document that reads the very chunks of a v2 array.
 #[derive(Debug, Clone)]
@@ -23,6 +25,13 @@ pub fn to_v3(array: &Array) -> Result<V3Twin, MetaError> {
     }
     if let Some(problem) = array.problem() {
         return Err(MetaError::new(v2::ARRAY, problem.pointer.clone(), problem.what.clone()).unsupported());
+    }
+    if array.codecs().iter().any(|codec| matches!(codec, Codec::Bytes(ByteOrder::PerLeaf(_)))) {
+        let what = "the fields of this type have different byte orders, but v3 has one for all";
+        return Err(v2::error("/dtype", what).hint("rewrite the chunks with one byte order").unsupported());
+    }
+    if let Err(error) = dtype::to_v3(array.data_type()) {
+        return Err(v2::error("/dtype", error.what).hint("rewrite the data with another type").unsupported());
     }
     if array.fill_is_undefined() {
         let zero = array.fill_value().to_v3(array.data_type());

@@ -8,7 +8,7 @@ use crate::dtype::{DataType, Endian, FillValue, parse_v3};
 use crate::extension::{Extension, brief};
 use crate::grid::grid_from_v3;
 use crate::json::{Map, Value, pointer_step};
-use crate::key::KeyEncoding;
+use crate::key::{self, KeyEncoding};
 
 pub(super) const DOCUMENT: &str = "zarr.json";
 
@@ -104,11 +104,21 @@ pub(super) fn read_array(document: Map<String, Value>) -> Result<Array, MetaErro
 
     let type_json = required(&document, "data_type", "array")?;
     let data_type = parse_v3(type_json).map_err(|e| error(format!("/data_type{}", e.pointer), e.what))?;
-    let grid = grid_from_v3(required(&document, "chunk_grid", "array")?, &shape)
-        .map_err(|e| MetaError { hint: e.hint, ..error(format!("/chunk_grid{}", e.pointer), e.what) })?;
-    let key_encoding = KeyEncoding::from_json(required(&document, "chunk_key_encoding", "array")?)
-        .and_then(|encoding| encoding.check_ndim(shape.len()).map(|()| encoding))
-        .map_err(|e| MetaError { hint: e.hint, ..error(format!("/chunk_key_encoding{}", e.pointer), e.what) })?;
+    let grid_json = required(&document, "chunk_grid", "array")?;
+    let grid = grid_from_v3(grid_json, &shape).map_err(|e| MetaError {
+        hint: e.hint,
+        unsupported: has_other_name(grid_json, &["regular", "rectilinear"]),
+        ..error(format!("/chunk_grid{}", e.pointer), e.what)
+    })?;
+    let key_json = required(&document, "chunk_key_encoding", "array")?;
+    let key_encoding =
+        KeyEncoding::from_json(key_json).and_then(|encoding| encoding.check_ndim(shape.len()).map(|()| encoding)).map_err(|e| {
+            MetaError {
+                hint: e.hint,
+                unsupported: has_other_name(key_json, &key::NAMES),
+                ..error(format!("/chunk_key_encoding{}", e.pointer), e.what)
+            }
+        })?;
 
     let in_codecs = |e: CodecError| MetaError { hint: e.hint, ..error(format!("/codecs{}", e.pointer), e.what) };
     let codecs_json = required(&document, "codecs", "array")?;
@@ -126,7 +136,11 @@ pub(super) fn read_array(document: Map<String, Value>) -> Result<Array, MetaErro
     if type_is_known {
         check_chain(&codecs, &data_type, &grid).map_err(in_codecs)?;
     }
-    let fill_value = fill_value(required(&document, "fill_value", "array")?, &data_type, type_is_known)?;
+    let fill_json = required(&document, "fill_value", "array")?;
+    let fill_value = fill_value(fill_json, &data_type, type_is_known)?;
+    warnings.extend(
+        missing_field(fill_json, &data_type).map(|name| format!("the fill value lacks the field \"{name}\", which is taken as zero")),
+    );
     let dimension_names = dimension_names(document.get("dimension_names"), shape.len(), &mut warnings)?;
     Ok(Array {
         format: Format::V3,
@@ -141,6 +155,12 @@ pub(super) fn read_array(document: Map<String, Value>) -> Result<Array, MetaErro
         problem,
         warnings,
     })
+}
+
+/// True for an extension object that is named, but not by one of the known names.
+fn has_other_name(value: &Value, known: &[&str]) -> bool {
+    let name = value.as_str().or_else(|| value.get("name").and_then(Value::as_str));
+    name.is_some_and(|name| !known.contains(&name))
 }
 
 /// A list of lengths at the top of a document (`shape`, v2's `chunks`).
@@ -181,6 +201,15 @@ fn fill_value(value: &Value, data_type: &DataType, type_is_known: bool) -> Resul
         return Err(error("/fill_value", format!("the fill value is null, but v3 needs one of type {}", data_type.name())).hint(hint));
     }
     FillValue::from_v3(value, data_type).map_err(|e| error(format!("/fill_value{}", e.pointer), e.what))
+}
+
+/// The first field of a struct that its fill value does not name.
+fn missing_field<'a>(value: &Value, data_type: &'a DataType) -> Option<&'a str> {
+    let (Value::Object(object), DataType::Struct(fields)) = (value, data_type) else { return None };
+    fields.iter().find_map(|field| match object.get(&field.name) {
+        None => Some(field.name.as_str()),
+        Some(value) => missing_field(value, &field.data_type),
+    })
 }
 
 fn dimension_names(value: Option<&Value>, ndim: usize, warnings: &mut Vec<String>) -> Result<Option<Vec<Option<String>>>, MetaError> {

@@ -253,7 +253,7 @@ proptest! {
         bounds in (bound(), bound(), step()), as_list in any::<bool>(),
     ) {
         let grid = Grid::new(vec![axis.clone()], GridKind::Rectilinear);
-        let entry = if as_list && axis.len() > 0 {
+        let entry = if as_list && !axis.is_empty() {
             Index::List(list.iter().map(|i| i.index(axis.len() as usize) as i64).collect())
         } else {
             slice(bounds.0, bounds.1, Some(bounds.2))

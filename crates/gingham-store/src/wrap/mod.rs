@@ -1,50 +1,42 @@
-//! Stores around stores: each watches or changes one thing.
+//! Stores around stores: each watches or changes one thing and forwards the rest.
 
-use crate::*;
+mod cache;
+mod call;
+mod count;
+mod fault;
+mod limit;
+mod log;
+mod prefix;
+mod read_only;
 
-/// The part of a store below a prefix, as a store of its own.
-#[derive(Debug)]
-pub struct Prefix {
-    inner: Store,
-    prefix: String,
+pub use cache::Cache;
+pub use call::Call;
+pub use count::{Count, Counts, Tally};
+pub use fault::{Fault, Injected};
+pub use limit::Limit;
+pub use log::{Log, Logged};
+pub use prefix::Prefix;
+pub use read_only::ReadOnly;
+
+/// The methods of [`crate::Storage`] that a wrapper passes on as they are, to its field `inner`.
+macro_rules! forward {
+    ($($method:ident)*) => { $(forward!(@ $method);)* };
+    (@ describe) => { fn describe(&self) -> String { self.inner.describe() } };
+    (@ traits) => { fn traits(&self) -> Traits { self.inner.traits() } };
+    (@ get) => { fn get(&self, key: &str, range: Range) -> Got { self.inner.get(key, range) } };
+    (@ get_into) => {
+        fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> Result<bool, StoreError> { self.inner.get_into(key, start, out) }
+    };
+    (@ get_many) => {
+        fn get_many(&self, requests: &[Request], deliver: &(dyn Fn(usize, Got) + Sync)) { self.inner.get_many(requests, deliver) }
+    };
+    (@ start_get) => { fn start_get(&self, key: &str, range: Range) -> Option<Pending> { self.inner.start_get(key, range) } };
+    (@ stat) => { fn stat(&self, key: &str) -> Result<Option<Stat>, StoreError> { self.inner.stat(key) } };
+    (@ list) => { fn list(&self, prefix: &str) -> Result<Vec<(String, u64)>, StoreError> { self.inner.list(prefix) } };
+    (@ list_dir) => { fn list_dir(&self, prefix: &str) -> Result<Listing, StoreError> { self.inner.list_dir(prefix) } };
+    (@ finish) => { fn finish(&self) -> Result<(), StoreError> { self.inner.finish() } };
 }
+use forward;
 
-impl Prefix {
-    /// Keys below `prefix`.
-    pub fn new(inner: Store, prefix: &str) -> Self {
-        Prefix { inner, prefix: prefix.trim_matches('/').into() }
-    }
-}
-
-impl Storage for Prefix {
-    fn describe(&self) -> String {
-        format!("{}/{}", self.inner.describe().trim_end_matches('/'), self.prefix)
-    }
-    fn traits(&self) -> Traits {
-        self.inner.traits()
-    }
-    fn get(&self, key: &str, range: Range) -> Got {
-        let _ = (key, range);
-        todo!()
-    }
-    fn stat(&self, key: &str) -> Result<Option<Stat>, StoreError> {
-        let _ = key;
-        todo!()
-    }
-    fn put(&self, key: &str, bytes: Bytes, condition: &Condition) -> Result<(), StoreError> {
-        let _ = (key, bytes, condition);
-        todo!()
-    }
-    fn delete(&self, key: &str) -> Result<(), StoreError> {
-        let _ = key;
-        todo!()
-    }
-    fn list(&self, prefix: &str) -> Result<Vec<(String, u64)>, StoreError> {
-        let _ = prefix;
-        todo!()
-    }
-    fn list_dir(&self, prefix: &str) -> Result<Listing, StoreError> {
-        let _ = prefix;
-        todo!()
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -53,10 +53,20 @@ struct Writer<'a> {
     source: Source<'a>,
 }
 
-/// A part in the stored frame of its chunk, and the points that it stands for.
+/// A part of a chunk, and the points that it stands for.
 struct Framed<'a> {
     part: Part,
     points: Option<&'a [(usize, usize)]>,
+}
+
+impl<'a> Framed<'a> {
+    /// The same part in the stored frame of its chunk.
+    fn turned(self, bound: &Bound) -> Framed<'a> {
+        match bound.order() {
+            Some(order) => Framed { part: self.part.permuted(order), ..self },
+            None => self,
+        }
+    }
 }
 
 impl Writer<'_> {
@@ -109,34 +119,34 @@ impl Writer<'_> {
         self.array.options().write_empty_chunks
     }
 
-    fn framed(&self, bound: &Bound) -> Vec<Framed<'_>> {
-        let turn = |w: &Wanted| bound.order().map_or_else(|| w.part.clone(), |o| w.part.permuted(o));
-        self.object.parts.iter().map(|w| Framed { part: turn(w), points: w.points.as_deref() }).collect()
+    /// The parts wanted, in the decoded frame.
+    fn framed(&self) -> Vec<Framed<'_>> {
+        self.object.parts.iter().map(|w: &Wanted| Framed { part: w.part.clone(), points: w.points.as_deref() }).collect()
     }
 
     /// A chunk that is encoded as one: everything that is not a shard of which single chunks can be replaced.
     fn chunk(&self, bound: &Bound, old: Option<&Bytes>, context: &mut Context) -> Result<Option<Vec<u8>>> {
-        let parts = self.framed(bound);
-        self.encode(bound, &parts.iter().collect::<Vec<_>>(), old.map(|b| &b[..]), context)
+        self.encode(bound, self.framed(), old.map(|b| &b[..]), context)
     }
 
-    /// Decodes what is there, puts the new elements over it, and encodes.
-    fn encode(&self, bound: &Bound, parts: &[&Framed<'_>], old: Option<&[u8]>, context: &mut Context) -> Result<Option<Vec<u8>>> {
+    /// Decodes what is there, puts the new elements over it, and encodes. `parts` are in the decoded frame.
+    fn encode(&self, bound: &Bound, parts: Vec<Framed<'_>>, old: Option<&[u8]>, context: &mut Context) -> Result<Option<Vec<u8>>> {
         let rep = bound.decoded();
+        let parts: Vec<Framed<'_>> = parts.into_iter().map(|f| f.turned(bound)).collect();
         if rep.data_type.size().is_none() {
-            return self.encode_variable(bound, parts, old, context);
+            return self.encode_variable(bound, &parts, old, context);
         }
         let mut chunk = match old {
             Some(bytes) => bound.decode_frame(bytes, context)?.into_owned(),
             None => filled(&rep.fill, rep.count(), context),
         };
-        for framed in parts {
+        for framed in &parts {
             self.gather(framed, &mut chunk, bound.frame())?;
         }
         Ok(bound.encode_frame(Elements::Fixed(chunk), self.keep_empty(), context)?)
     }
 
-    fn encode_variable(&self, bound: &Bound, parts: &[&Framed<'_>], old: Option<&[u8]>, context: &mut Context) -> Result<Option<Vec<u8>>> {
+    fn encode_variable(&self, bound: &Bound, parts: &[Framed<'_>], old: Option<&[u8]>, context: &mut Context) -> Result<Option<Vec<u8>>> {
         let rep = bound.decoded();
         let mut chunk: Vec<Vec<u8>> = match old {
             Some(bytes) => match bound.decode_frame_elements(bytes, context)? {
@@ -155,15 +165,14 @@ impl Writer<'_> {
 
     /// A shard all of which is new: its chunks are shared out among the workers.
     fn whole_shard(&self, bound: &Bound, shard: &BoundShard) -> Result<Option<Vec<u8>>> {
-        let parts = self.framed(bound);
-        let Some(framed) = parts.first() else { return Ok(None) };
+        let Some(framed) = self.framed().into_iter().next().map(|f| f.turned(bound)) else { return Ok(None) };
         let mut encoded: Vec<Option<Vec<u8>>> = vec![None; shard.count()];
         let pieces = shard.pieces(&framed.part);
         let done: Vec<(usize, Option<Vec<u8>>)> = pieces
             .into_par_iter()
             .map(|(i, part)| {
                 let framed = Framed { part, points: None };
-                let bytes = self.array.inner().with_context(|context| self.encode(shard.inner(), &[&framed], None, context))?;
+                let bytes = self.array.inner().with_context(|context| self.encode(shard.inner(), vec![framed], None, context))?;
                 Ok((i, bytes))
             })
             .collect::<Result<_>>()?;
@@ -180,7 +189,7 @@ impl Writer<'_> {
     /// A shard that changes in part: chunks that are not touched are carried over as they are stored.
     fn part_of_shard(&self, bound: &Bound, shard: &BoundShard, old: Option<&Bytes>, context: &mut Context) -> Result<Option<Vec<u8>>> {
         let index = old.map(|bytes| shard.index_of(bytes, context)).transpose()?;
-        let parts = self.framed(bound);
+        let parts: Vec<Framed<'_>> = self.framed().into_iter().map(|f| f.turned(bound)).collect();
         let mut touched: Vec<Vec<Framed<'_>>> = (0..shard.count()).map(|_| Vec::new()).collect();
         for framed in &parts {
             for (i, part) in shard.pieces(&framed.part) {
@@ -192,7 +201,7 @@ impl Writer<'_> {
             None => self.object.logical.iter().copied().collect(),
         };
         let mut encoded: Vec<Option<Cow<'_, [u8]>>> = Vec::with_capacity(shard.count());
-        for (i, framed) in touched.iter().enumerate() {
+        for (i, framed) in touched.into_iter().enumerate() {
             let stored = old_chunk(shard, old, index.as_ref(), i);
             if framed.is_empty() {
                 encoded.push(stored?.map(Cow::Borrowed));
@@ -200,7 +209,7 @@ impl Writer<'_> {
             }
             let whole = framed.len() == 1 && framed[0].points.is_none() && covers(&framed[0].part, shard, &logical, i);
             let stored = if whole { None } else { stored? };
-            let bytes = self.encode(shard.inner(), &framed.iter().collect::<Vec<_>>(), stored, context)?;
+            let bytes = self.encode(shard.inner(), framed, stored, context)?;
             encoded.push(bytes.map(Cow::Owned));
         }
         if !self.keep_empty() && encoded.iter().all(Option::is_none) {
@@ -247,9 +256,10 @@ impl Writer<'_> {
         places.sort_by_key(|p| std::cmp::Reverse(p.0));
         let mut index: SmallVec<[u64; 4]> = shape.iter().map(|_| 0).collect();
         for (stride, a) in places {
-            let along = if stride == 0 { 0 } else { rest / stride };
-            rest -= along * stride;
             let gingham_codec::place::Take::Run { start, count, dst, .. } = part.takes[a] else { return None };
+            // An axis of one element has its neighbour's stride: it takes nothing of the offset.
+            let along = if count == 1 || stride == 0 { dst as usize } else { rest / stride };
+            rest -= along * stride;
             let k = (along as u64).checked_sub(dst).filter(|&k| k < count)?;
             index[a] = start + k;
         }

@@ -1,0 +1,64 @@
+//! From a path or URL to the node that lies there.
+
+use gingham::store::{self, Store};
+use gingham::{Array, Entry, Group, Node};
+
+use crate::context::Context;
+use crate::error::{Failure, Result};
+use crate::words;
+
+/// Opens what lies at a location.
+pub fn node(context: &Context, location: &str) -> Result<Node> {
+    check(location)?;
+    Ok(gingham::open_url(location, &context.store_options(location), &context.array)?.1)
+}
+
+/// Opens an array; for a group the error names the arrays that could have been meant.
+pub fn array(context: &Context, location: &str) -> Result<Array> {
+    match node(context, location)? {
+        Node::Array(array) => Ok(array),
+        Node::Group(group) => {
+            let failure = Failure::usage(format!("{location} is a group; this needs an array"));
+            let names: Vec<String> = group.children().unwrap_or_default().into_iter().filter_map(array_name).take(9).collect();
+            Err(match words::some_of(&names, 8) {
+                Some(list) => failure.hint(format!("name one of its arrays: {list}")),
+                None => failure.hint(format!("see what is in it with: gingham tree {location}")),
+            })
+        }
+    }
+}
+
+fn array_name(entry: Entry) -> Option<String> {
+    matches!(entry.node, Ok(Node::Array(_))).then_some(entry.relative)
+}
+
+/// Opens the store for a location that need not exist yet.
+pub fn target(context: &Context, location: &str) -> Result<Store> {
+    check(location)?;
+    Ok(store::open_with(location, &context.store_options(location))?)
+}
+
+fn check(location: &str) -> Result<()> {
+    if location.trim().is_empty() {
+        return Err(Failure::usage("the location is empty").hint("name a path or a URL"));
+    }
+    Ok(())
+}
+
+/// A node and all below it: itself first.
+pub fn walk(node: Node) -> Result<Vec<Entry>> {
+    match node {
+        Node::Array(array) => {
+            let path = array.path().to_string();
+            Ok(vec![Entry { path, relative: String::new(), node: Ok(Node::Array(array)) }])
+        }
+        Node::Group(group) => Ok(group.walk()?),
+    }
+}
+
+/// What is odd about a group but does not keep it from being read.
+pub fn warn_of(context: &Context, group: &Group) {
+    for warning in group.warnings() {
+        context.warn(warning);
+    }
+}

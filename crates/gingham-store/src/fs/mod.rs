@@ -1,0 +1,369 @@
+//! Local files: a key is a path below the root directory.
+//!
+//! Reads are one open and one positioned read, into the caller's buffer where there is one. Writes go to a temporary file
+//! beside the target (`.gingham-….tmp`, which is no key) and are renamed into place, so that a reader sees the old bytes or
+//! the new. Symbolic links are followed by reads; writes and deletes refuse a directory that lies outside the root.
+
+mod place;
+mod walk;
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::memory::check_condition;
+use crate::range::{buffer, check_key, check_prefix, short};
+use crate::*;
+use place::Places;
+
+/// What a temporary file's name begins and ends with; between them are random characters.
+const TEMP: (&str, &str) = (".gingham-", ".tmp");
+
+/// How often a put is begun again because its directory was deleted under it.
+const TRIES: usize = 8;
+
+/// One system call costs about a microsecond, in which memory copies about this many bytes.
+const GAP: u64 = 8 << 10;
+
+/// A directory of files.
+#[derive(Debug)]
+pub struct Fs {
+    root: PathBuf,
+    fsync: bool,
+    places: Places,
+}
+
+impl Fs {
+    /// The directory at `root`, which need not exist: the first put creates it. A relative path is taken from the current
+    /// directory of now.
+    pub fn new(root: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let root = root.as_ref();
+        let at = root.display().to_string();
+        let root = std::path::absolute(root)
+            .map_err(|e| StoreError::new(StoreErrorKind::Invalid, format!("{at:?} is not a path: {e}")).at(&at, ""))?;
+        Ok(Fs { root, fsync: false, places: Places::default() })
+    }
+
+    /// Whether each file, and the directory that names it, is flushed to the disk before a put returns. Default: no.
+    pub fn fsync(mut self, fsync: bool) -> Self {
+        self.fsync = fsync;
+        self
+    }
+
+    /// The directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn path(&self, key: &str) -> PathBuf {
+        if cfg!(windows) { key.split('/').fold(self.root.clone(), |path, s| path.join(s)) } else { self.root.join(key) }
+    }
+
+    fn checked(&self, key: &str) -> Result<PathBuf, StoreError> {
+        check_key(key).map_err(|e| self.at(e, key))?;
+        if key.split('/').any(is_temp) {
+            let what = format!("{key:?} is not a key: names like {}…{} are temporary files", TEMP.0, TEMP.1);
+            return Err(self.at(StoreError::new(StoreErrorKind::Invalid, what), key));
+        }
+        Ok(self.path(key))
+    }
+
+    fn prefix<'a>(&self, prefix: &'a str) -> Result<&'a str, StoreError> {
+        let bare = check_prefix(prefix).map_err(|e| self.at(e, prefix))?;
+        if bare.split('/').any(is_temp) {
+            self.checked(bare)?;
+        }
+        Ok(bare)
+    }
+
+    fn at(&self, e: StoreError, key: &str) -> StoreError {
+        e.at(&self.describe(), key)
+    }
+
+    fn failed(&self, key: &str, doing: &str, e: io::Error) -> StoreError {
+        let kind = match e.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => StoreErrorKind::Denied,
+            io::ErrorKind::InvalidFilename => StoreErrorKind::Invalid,
+            _ => StoreErrorKind::Failed,
+        };
+        let what = format!("{} could not be {doing}: {e}", self.path(key).display());
+        self.at(StoreError::new(kind, what).caused_by(e), key)
+    }
+
+    /// The open file; `None` where nothing, or a directory, is there.
+    fn open(&self, key: &str) -> Result<Option<File>, StoreError> {
+        let path = self.checked(key)?;
+        match open_for_reading(&path) {
+            Ok(file) => Ok(Some(file)),
+            Err(e) if is_absent(&e) => Ok(None),
+            // Windows denies opening a directory.
+            Err(e) if e.kind() == io::ErrorKind::PermissionDenied && cfg!(windows) && path.is_dir() => Ok(None),
+            Err(e) => Err(self.failed(key, "opened", e)),
+        }
+    }
+
+    fn regular(&self, key: &str, meta: &Metadata) -> Result<bool, StoreError> {
+        if meta.is_file() || meta.is_dir() {
+            return Ok(meta.is_file());
+        }
+        let what = format!("{} is neither a file nor a directory", self.path(key).display());
+        Err(self.at(StoreError::new(StoreErrorKind::Invalid, what), key))
+    }
+
+    fn read(&self, key: &str, file: &mut File, range: Range) -> Got {
+        let meta = file.metadata().map_err(|e| self.failed(key, "examined", e))?;
+        if !self.regular(key, &meta)? {
+            return Ok(None);
+        }
+        let (start, length) = range.within(meta.len()).map_err(|e| self.at(e, key))?;
+        let mut bytes = buffer(length).map_err(|e| self.at(e, key))?;
+        file.seek(SeekFrom::Start(start)).map_err(|e| self.failed(key, "read", e))?;
+        // Take and read_to_end fill the reserved space without writing zeros to it first.
+        let got = file.take(length).read_to_end(&mut bytes).map_err(|e| self.failed(key, "read", e))? as u64;
+        if got < length {
+            return Err(self.at(short(start, length, start + got), key).hint("the file became shorter while it was read"));
+        }
+        Ok(Some(bytes.into()))
+    }
+
+    fn read_into(&self, key: &str, file: &File, start: u64, out: &mut [u8]) -> Result<bool, StoreError> {
+        let mut done = 0;
+        while done < out.len() {
+            let at = start.checked_add(done as u64);
+            match at.map(|at| read_at(file, &mut out[done..], at)) {
+                Some(Ok(n)) if n > 0 => done += n,
+                Some(Err(e)) if e.kind() == io::ErrorKind::Interrupted => {}
+                Some(Err(e)) if e.kind() == io::ErrorKind::IsADirectory => return Ok(false),
+                Some(Err(e)) if e.kind() != io::ErrorKind::InvalidInput => return Err(self.failed(key, "read", e)),
+                // The end came early, or the offset is one that no file has.
+                _ => {
+                    let meta = file.metadata().map_err(|e| self.failed(key, "examined", e))?;
+                    return if self.regular(key, &meta)? {
+                        Err(self.at(short(start, out.len() as u64, meta.len()), key))
+                    } else {
+                        Ok(false)
+                    };
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn put_once(&self, key: &str, path: &Path, bytes: &Bytes, condition: &Condition) -> Result<Put, StoreError> {
+        let dir = self.places.parent(self, key, true)?.unwrap_or_else(|| self.root.clone());
+        let mut temp = match temp_in(&dir) {
+            Ok(temp) => temp,
+            Err(e) if is_absent(&e) => return Ok(Put::DirectoryGone),
+            Err(e) => return Err(self.failed(key, "written", e)),
+        };
+        temp.write_all(bytes).map_err(|e| self.failed(key, "written", e))?;
+        if self.fsync {
+            temp.as_file().sync_all().map_err(|e| self.failed(key, "flushed to the disk", e))?;
+        }
+        let _held = lock(path);
+        if let Condition::Version(_) = condition {
+            let now = self.stat(key)?.and_then(|s| s.version);
+            check_condition(condition, now.as_deref()).map_err(|e| self.at(e, key))?;
+        }
+        let put = match condition {
+            Condition::Absent => temp.persist_noclobber(path),
+            _ => temp.persist(path),
+        };
+        match put {
+            Ok(_) => {}
+            Err(e) if *condition == Condition::Absent && e.error.kind() == io::ErrorKind::AlreadyExists => {
+                return if path.is_dir() { Ok(Put::DirectoryThere) } else { Err(self.exists(key)) };
+            }
+            Err(e) if is_absent(&e.error) => return Ok(Put::DirectoryGone),
+            Err(_) if path.symlink_metadata().is_ok_and(|m| m.is_dir()) => return Ok(Put::DirectoryThere),
+            Err(e) => return Err(self.failed(key, "written", e.error)),
+        }
+        if self.fsync {
+            sync_dir(&dir).map_err(|e| self.failed(key, "flushed to the disk (its directory)", e))?;
+        }
+        Ok(Put::Done)
+    }
+
+    fn exists(&self, key: &str) -> StoreError {
+        self.at(StoreError::new(StoreErrorKind::Exists, "the key exists already"), key)
+    }
+}
+
+enum Put {
+    Done,
+    DirectoryGone,
+    DirectoryThere,
+}
+
+impl Storage for Fs {
+    fn describe(&self) -> String {
+        self.root.display().to_string()
+    }
+    fn traits(&self) -> Traits {
+        let concurrency = std::thread::available_parallelism().map_or(1, |n| n.get());
+        Traits { lists: true, writes: true, conditional: false, gap: GAP, concurrency, local: true }
+    }
+    fn get(&self, key: &str, range: Range) -> Got {
+        match self.open(key)? {
+            Some(mut file) => self.read(key, &mut file, range),
+            None => Ok(None),
+        }
+    }
+    fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> Result<bool, StoreError> {
+        if out.is_empty() {
+            return Ok(self.get(key, Range::Bounded { start, length: 0 })?.is_some());
+        }
+        match self.open(key)? {
+            Some(file) => self.read_into(key, &file, start, out),
+            None => Ok(false),
+        }
+    }
+    /// Neighbours of one key share one open file.
+    fn get_many(&self, requests: &[Request], deliver: &(dyn Fn(usize, Got) + Sync)) {
+        let mut opened: Option<(&str, File)> = None;
+        for (i, r) in requests.iter().enumerate() {
+            if opened.as_ref().is_none_or(|(key, _)| *key != r.key) {
+                opened = match self.open(&r.key) {
+                    Ok(Some(file)) => Some((&r.key, file)),
+                    Ok(None) => {
+                        opened = None;
+                        deliver(i, Ok(None));
+                        continue;
+                    }
+                    Err(e) => {
+                        opened = None;
+                        deliver(i, Err(e));
+                        continue;
+                    }
+                };
+            }
+            if let Some((key, file)) = &mut opened {
+                deliver(i, self.read(key, file, r.range));
+            }
+        }
+    }
+    fn stat(&self, key: &str) -> Result<Option<Stat>, StoreError> {
+        let path = self.checked(key)?;
+        match fs::metadata(&path) {
+            Ok(meta) if self.regular(key, &meta)? => Ok(Some(Stat { size: meta.len(), version: version(&meta) })),
+            Ok(_) => Ok(None),
+            Err(e) if is_absent(&e) => Ok(None),
+            Err(e) => Err(self.failed(key, "examined", e)),
+        }
+    }
+    fn put(&self, key: &str, bytes: Bytes, condition: &Condition) -> Result<(), StoreError> {
+        let path = self.checked(key)?;
+        if *condition == Condition::Absent && path.symlink_metadata().is_ok_and(|m| !m.is_dir()) {
+            return Err(self.exists(key));
+        }
+        for _ in 0..TRIES {
+            match self.put_once(key, &path, &bytes, condition)? {
+                Put::Done => return Ok(()),
+                Put::DirectoryGone => self.places.forget(),
+                // Directories that hold nothing are no keys and must not be in the way of one.
+                Put::DirectoryThere if walk::remove_empty(&path) => self.places.forget(),
+                Put::DirectoryThere => {
+                    let what = format!("{} is a directory with keys in it, so it cannot be a key itself", path.display());
+                    return Err(self.at(StoreError::new(StoreErrorKind::Invalid, what), key));
+                }
+            }
+        }
+        let what = format!("the directory of {} was deleted {TRIES} times while it was written", path.display());
+        Err(self.at(StoreError::new(StoreErrorKind::Failed, what), key))
+    }
+    fn delete(&self, key: &str) -> Result<(), StoreError> {
+        let path = self.checked(key)?;
+        if self.places.parent(self, key, false)?.is_none() {
+            return Ok(());
+        }
+        let _held = lock(&path);
+        match fs::remove_file(&path) {
+            Ok(()) => Ok(()),
+            Err(e) if is_absent(&e) => Ok(()),
+            Err(_) if path.symlink_metadata().is_ok_and(|m| m.is_dir()) => Ok(()),
+            Err(e) => Err(self.failed(key, "deleted", e)),
+        }
+    }
+    /// Links are removed, never followed, and count as one.
+    fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
+        let prefix = self.prefix(prefix)?;
+        if !prefix.is_empty() && self.places.parent(self, prefix, false)?.is_none() {
+            return Ok(0);
+        }
+        let deleted = walk::delete_below(&self.path(prefix), prefix.is_empty());
+        self.places.forget();
+        deleted.map_err(|(path, e)| self.failed(&path, "deleted", e))
+    }
+    fn list(&self, prefix: &str) -> Result<Vec<(String, u64)>, StoreError> {
+        let prefix = self.prefix(prefix)?;
+        walk::list(&self.path(prefix), prefix).map_err(|(key, e)| self.failed(&key, "listed", e))
+    }
+    fn list_dir(&self, prefix: &str) -> Result<Listing, StoreError> {
+        let prefix = self.prefix(prefix)?;
+        walk::list_dir(&self.path(prefix), prefix).map_err(|(key, e)| self.failed(&key, "listed", e))
+    }
+}
+
+/// Whether a directory entry is a temporary file of this store, finished or forgotten.
+fn is_temp(name: &str) -> bool {
+    name.len() >= TEMP.0.len() + TEMP.1.len() && name.starts_with(TEMP.0) && name.ends_with(TEMP.1)
+}
+
+/// Nothing there, or a file where a directory would have to be.
+fn is_absent(e: &io::Error) -> bool {
+    matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+pub(crate) fn temp_in(dir: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMP.0).suffix(TEMP.1).rand_bytes(12);
+    // Temporary files are private by default; these become ordinary ones, as the umask allows.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(dir)
+}
+
+/// A put and a delete of one path take turns within this process, so that a version is compared and replaced in one step.
+fn lock(path: &Path) -> MutexGuard<'static, ()> {
+    use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+    static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
+    let hash = BuildHasherDefault::<DefaultHasher>::new().hash_one(path);
+    LOCKS[hash as usize % LOCKS.len()].lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Size, time of change and, where there is one, the inode: every put makes a new one.
+fn version(meta: &Metadata) -> Option<String> {
+    let changed = meta.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    #[cfg(unix)]
+    let inode = std::os::unix::fs::MetadataExt::ino(meta);
+    #[cfg(not(unix))]
+    let inode = 0;
+    Some(format!("{:x}-{:x}-{inode:x}", meta.len(), changed.as_nanos()))
+}
+
+fn open_for_reading(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    // Opening a pipe waits for a writer, which may never come; with this flag it does not, and regular files do not mind.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    options.open(path)
+}
+
+#[cfg(unix)]
+pub(crate) fn read_at(file: &File, out: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, out, at)
+}
+#[cfg(windows)]
+pub(crate) fn read_at(file: &File, out: &mut [u8], at: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, out, at)
+}
+
+/// Makes the names in a directory durable. Windows has no such thing to ask for.
+pub(crate) fn sync_dir(dir: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(dir)?.sync_all() } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests;
