@@ -187,3 +187,20 @@ def test_groups_come_along(gingham, tmp_path):
     t = new["deep/er/t"]
     assert t.metadata.dimension_names == ("y", "x") and t.attrs["units"] == "m"
     assert t[...].tolist() == np.arange(12).reshape(3, 4).tolist()
+
+
+def test_consolidated_metadata_is_made_anew(gingham, tmp_path):
+    root = zarr.create_group(tmp_path / "old", zarr_format=2)
+    root.create_array("deep/a", data=np.arange(12), chunks=(5,))
+    zarr.consolidate_metadata(str(tmp_path / "old"), zarr_format=2)
+    gingham.run("convert", tmp_path / "old", tmp_path / "new", "--chunks", "4")
+    new = zarr.open_consolidated(str(tmp_path / "new"))
+    assert new["deep/a"].chunks == (4,) and new["deep/a"][...].tolist() == list(range(12))
+
+
+@pytest.mark.xfail(reason="convert makes a folder of that name")
+def test_an_archive_is_a_target(gingham, tmp_path):
+    zarr.create_array(tmp_path / "old", data=np.arange(10), chunks=(3,))
+    gingham.run("convert", tmp_path / "old", tmp_path / "new.zip")
+    with zarr.storage.ZipStore(tmp_path / "new.zip", mode="r") as store:
+        assert zarr.open_array(store, mode="r")[...].tolist() == list(range(10))
