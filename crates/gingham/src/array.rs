@@ -99,7 +99,10 @@ impl Inner {
         }
         let bound = self.chain()?.bind(shape)?;
         if bound.decoded().byte_len().unwrap_or(0) as u64 > self.options.max_chunk {
-            return Err(Error::new(Kind::Unsupported, format!("a chunk of shape {shape:?} decodes to more than {} bytes", self.options.max_chunk)));
+            return Err(Error::new(
+                Kind::Unsupported,
+                format!("a chunk of shape {shape:?} decodes to more than {} bytes", self.options.max_chunk),
+            ));
         }
         let mut bounds = self.caches.bounds.write().unwrap_or_else(|e| e.into_inner());
         if bounds.len() >= BOUND_SHAPES {
@@ -233,7 +236,7 @@ impl Array {
     }
     /// The shape of the chunks inside a shard (of the innermost sharding), where the array is sharded; in the array's axes.
     pub fn inner_chunk_shape(&self) -> Option<Vec<u64>> {
-        innermost(self.inner.meta.codecs(), None, self.grid().ndim()).map(|s| s.to_vec())
+        innermost(self.inner.meta.codecs(), None).map(|s| s.to_vec())
     }
     /// The options it was opened with.
     pub fn options(&self) -> &Options {
@@ -276,7 +279,10 @@ impl Array {
         let item = self.fixed_item()?;
         let expected = resolved.count().and_then(|n| n.checked_mul(item as u64));
         if expected != Some(out.len() as u64) {
-            return Err(Error::new(Kind::Invalid, format!("the buffer holds {} bytes, the selection takes {}", out.len(), expected.unwrap_or(u64::MAX))));
+            return Err(Error::new(
+                Kind::Invalid,
+                format!("the buffer holds {} bytes, the selection takes {}", out.len(), expected.unwrap_or(u64::MAX)),
+            ));
         }
         self.inner.chain()?;
         let plan = self.inner.plan(&resolved)?;
@@ -286,7 +292,8 @@ impl Array {
     pub(crate) fn fixed_item(&self) -> Result<usize> {
         self.inner.chain()?;
         self.data_type().size().ok_or_else(|| {
-            Error::new(Kind::Invalid, format!("elements of type {} vary in length", self.data_type())).with_hint("use read_elements and write_elements")
+            Error::new(Kind::Invalid, format!("elements of type {} vary in length", self.data_type()))
+                .with_hint("use read_elements and write_elements")
         })
     }
 
@@ -347,7 +354,8 @@ impl Array {
 
     /// This array with another document (a new shape, say), not written yet.
     pub(crate) fn with_meta(&self, meta: meta::Array) -> Array {
-        let inner = Inner::new(self.inner.store.clone(), self.inner.path.clone(), meta, self.inner.options.clone(), self.inner.caches.clone());
+        let inner =
+            Inner::new(self.inner.store.clone(), self.inner.path.clone(), meta, self.inner.options.clone(), self.inner.caches.clone());
         Array { inner: Arc::new(inner) }
     }
 
@@ -412,7 +420,10 @@ impl Inner {
         if let (Format::V2, Some(separator)) = (meta.format(), options.separator) {
             keys = gingham_core::key::KeyEncoding::V2 { separator };
         }
-        let raw = matches!(meta.codecs().iter().filter(|c| !matches!(c, Codec::Transpose { .. })).collect::<Vec<_>>().as_slice(), [Codec::Bytes(_)]);
+        let raw = matches!(
+            meta.codecs().iter().filter(|c| !matches!(c, Codec::Transpose { .. })).collect::<Vec<_>>().as_slice(),
+            [Codec::Bytes(_)]
+        );
         let item = meta.data_type().size().unwrap_or(HANDLE) as u64;
         let layout = Arc::new(Layout { prefix: path.clone(), keys, inner: inner_shape.clone(), item, raw });
         Inner { store, path, meta, options, fill, inner_shape, layout, chain: OnceLock::new(), pool: OnceLock::new(), caches }
@@ -434,10 +445,10 @@ fn open_inner(codecs: &[Codec], ndim: usize) -> Option<Shape> {
 }
 
 /// The chunk shape of the innermost sharding, in the array's axes.
-fn innermost(codecs: &[Codec], found: Option<Shape>, ndim: usize) -> Option<Shape> {
+fn innermost(codecs: &[Codec], found: Option<Shape>) -> Option<Shape> {
     let Some(at) = codecs.iter().position(|c| matches!(c, Codec::Sharding(_))) else { return found };
     let Codec::Sharding(sharding) = &codecs[at] else { return found };
-    let mut shape = innermost(&sharding.codecs, Some(sharding.chunk_shape.clone()), ndim)?;
+    let mut shape = innermost(&sharding.codecs, Some(sharding.chunk_shape.clone()))?;
     for codec in codecs[..at].iter().rev() {
         if let Codec::Transpose { order } = codec {
             shape = untransposed(&shape, order)?;

@@ -65,7 +65,15 @@ impl Group {
         Ok(Group::from_meta(store, &at, meta, &Options::default()))
     }
     pub(crate) fn from_meta(store: &Store, path: &NodePath, meta: meta::Group, options: &Options) -> Group {
-        Group { store: store.clone(), path: path.clone(), meta, options: options.clone(), warnings: Vec::new(), implicit: false, block: None }
+        Group {
+            store: store.clone(),
+            path: path.clone(),
+            meta,
+            options: options.clone(),
+            warnings: Vec::new(),
+            implicit: false,
+            block: None,
+        }
     }
     /// A folder that holds nodes but no document.
     pub(crate) fn implicit(store: &Store, at: &NodePath, options: &Options) -> Result<Option<Group>> {
@@ -166,7 +174,11 @@ impl Group {
         }
         let mut entries: Vec<Entry> = found
             .into_iter()
-            .map(|(relative, node)| Entry { path: NodePath::parse(&format!("{}/{relative}", self.path.as_str())).unwrap_or_default().as_str().into(), relative, node })
+            .map(|(relative, node)| Entry {
+                path: NodePath::parse(&format!("{}/{relative}", self.path.as_str())).unwrap_or_default().as_str().into(),
+                relative,
+                node,
+            })
             .collect();
         entries.sort_by(|a, b| a.relative.split('/').cmp(b.relative.split('/')));
         Ok(entries)
@@ -371,8 +383,12 @@ pub(crate) fn refresh_consolidated(store: &Store, path: &str, node: &meta::Node)
             }
         };
         if has_block && store.traits().lists {
-            Group::open_with(store, parent.as_str(), &Options { format: Some(node.format()), consolidated: Consolidated::Never, ..Options::default() })?
-                .consolidate()?;
+            Group::open_with(
+                store,
+                parent.as_str(),
+                &Options { format: Some(node.format()), consolidated: Consolidated::Never, ..Options::default() },
+            )?
+            .consolidate()?;
         }
     }
     Ok(())

@@ -59,11 +59,12 @@ fn nothing(store: &Store, at: &NodePath, options: &Options) -> Error {
         Some(Format::V3) => "zarr.json",
         Some(Format::V2) => ".zarray and .zgroup",
     };
-    Error::new(Kind::NotFound, "there is no Zarr array or group here").at(|p| {
-        p.store = Some(store.describe());
-        p.node = Some(at.to_string());
-    })
-    .with_hint(format!("looked for {names}"))
+    Error::new(Kind::NotFound, "there is no Zarr array or group here")
+        .at(|p| {
+            p.store = Some(store.describe());
+            p.node = Some(at.to_string());
+        })
+        .with_hint(format!("looked for {names}"))
 }
 
 /// The node's document, where it has one.

@@ -57,45 +57,44 @@ fn axis(len: u64, sharded: bool) -> impl Strategy<Value = (serde_json::Value, u6
 }
 
 fn case() -> impl Strategy<Value = Case> {
-    (proptest::collection::vec(0u64..12, 0..4), any::<bool>(), 0usize..4, 0usize..6, any::<bool>()).prop_flat_map(
-        |(shape, sharded, width, chain, big)| {
+    (proptest::collection::vec(0u64..12, 0..4), any::<bool>(), 0usize..4, 0usize..6, any::<bool>())
+        .prop_flat_map(|(shape, sharded, width, chain, big)| {
             let sharded = sharded && !shape.is_empty();
             let axes: Vec<_> = shape.iter().map(|&len| axis(len, sharded)).collect();
             let order = Just((0..shape.len()).collect::<Vec<usize>>()).prop_shuffle();
             (axes, order, Just((shape, sharded, [1, 2, 4, 8][width], chain, big)))
-        },
-    )
-    .prop_map(|(axes, order, (shape, sharded, width, chain, big))| {
-        let lists: Vec<_> = axes.iter().map(|a| a.0.clone()).collect();
-        let grid = serde_json::json!({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": lists}});
-        let grid = gingham::core::grid::grid_from_v3(&grid, &shape).unwrap();
-        let endian = if big { Endian::Big } else { Endian::Little };
-        let bytes = Codec::Bytes(if width == 1 { ByteOrder::None } else { ByteOrder::Uniform(endian) });
-        let transpose = Codec::Transpose { order: order.clone() };
-        let mut codecs = match chain {
-            0 => vec![bytes],
-            1 => vec![bytes, Codec::Zstd { level: 1, checksum: true }],
-            2 => vec![transpose.clone(), bytes, Codec::Gzip { level: 1 }],
-            3 => vec![transpose.clone(), bytes],
-            4 => vec![bytes, Codec::Crc32c { location: Location::End }],
-            _ => vec![transpose.clone(), bytes, Codec::Zstd { level: 1, checksum: false }, Codec::Crc32c { location: Location::End }],
-        };
-        let mut inner = sharded.then(|| axes.iter().map(|a| a.1).collect::<Vec<_>>());
-        if let Some(shape) = inner.as_mut().filter(|_| chain == 5) {
-            // Transpose outside the shard: the inner shape is in the turned axes.
-            let turned: Vec<u64> = order.iter().map(|&a| shape[a]).collect();
-            codecs.remove(0);
-            let sharding = gingham::core::codec::Sharding {
-                chunk_shape: turned.as_slice().into(),
-                codecs,
-                index_codecs: vec![Codec::Bytes(ByteOrder::Uniform(Endian::Big))],
-                index_location: Location::Start,
+        })
+        .prop_map(|(axes, order, (shape, sharded, width, chain, big))| {
+            let lists: Vec<_> = axes.iter().map(|a| a.0.clone()).collect();
+            let grid = serde_json::json!({"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": lists}});
+            let grid = gingham::core::grid::grid_from_v3(&grid, &shape).unwrap();
+            let endian = if big { Endian::Big } else { Endian::Little };
+            let bytes = Codec::Bytes(if width == 1 { ByteOrder::None } else { ByteOrder::Uniform(endian) });
+            let transpose = Codec::Transpose { order: order.clone() };
+            let mut codecs = match chain {
+                0 => vec![bytes],
+                1 => vec![bytes, Codec::Zstd { level: 1, checksum: true }],
+                2 => vec![transpose.clone(), bytes, Codec::Gzip { level: 1 }],
+                3 => vec![transpose.clone(), bytes],
+                4 => vec![bytes, Codec::Crc32c { location: Location::End }],
+                _ => vec![transpose.clone(), bytes, Codec::Zstd { level: 1, checksum: false }, Codec::Crc32c { location: Location::End }],
             };
-            codecs = vec![transpose, Codec::Sharding(Box::new(sharding))];
-            inner = None;
-        }
-        Case { shape, grid, inner, codecs, width, format: Format::V3 }
-    })
+            let mut inner = sharded.then(|| axes.iter().map(|a| a.1).collect::<Vec<_>>());
+            if let Some(shape) = inner.as_mut().filter(|_| chain == 5) {
+                // Transpose outside the shard: the inner shape is in the turned axes.
+                let turned: Vec<u64> = order.iter().map(|&a| shape[a]).collect();
+                codecs.remove(0);
+                let sharding = gingham::core::codec::Sharding {
+                    chunk_shape: turned.as_slice().into(),
+                    codecs,
+                    index_codecs: vec![Codec::Bytes(ByteOrder::Uniform(Endian::Big))],
+                    index_location: Location::Start,
+                };
+                codecs = vec![transpose, Codec::Sharding(Box::new(sharding))];
+                inner = None;
+            }
+            Case { shape, grid, inner, codecs, width, format: Format::V3 }
+        })
 }
 
 fn data_type(width: usize) -> DataType {
@@ -214,7 +213,12 @@ fn strings_are_read_and_written_in_shards_and_parts() {
     let store = Store::open("memory:").unwrap();
     let grid = Grid::regular(&[5, 6], &[4, 4]).unwrap();
     for inner in [None, Some(vec![2, 2])] {
-        let new = NewArray { inner_chunks: inner, overwrite: true, fill_value: Some(FillValue::new(*b"-")), ..NewArray::new(DataType::String, grid.clone()) };
+        let new = NewArray {
+            inner_chunks: inner,
+            overwrite: true,
+            fill_value: Some(FillValue::new(*b"-")),
+            ..NewArray::new(DataType::String, grid.clone())
+        };
         let array = Array::create(&store, "s", new).unwrap();
         let mut model: Vec<String> = vec!["-".into(); 30];
         let mut values = Variable::new();

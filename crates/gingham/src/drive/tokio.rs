@@ -45,11 +45,7 @@ pub(crate) async fn run(array: &Array, plan: Plan) -> Result<Elements> {
     };
     let shared = Arc::new(Shared { array: array.clone(), plan, target, buffer });
     let concurrency = array.store().traits().concurrency.max(1);
-    iter(0..shared.plan.object_count())
-        .map(|i| object(shared.clone(), i))
-        .buffer_unordered(concurrency)
-        .try_collect::<Vec<()>>()
-        .await?;
+    iter(0..shared.plan.object_count()).map(|i| object(shared.clone(), i)).buffer_unordered(concurrency).try_collect::<Vec<()>>().await?;
     let shared = Arc::into_inner(shared).ok_or_else(|| Error::new(Kind::Interrupted, "a worker still holds the output"))?;
     let collected = shared.target.into_collected();
     Ok(match item {

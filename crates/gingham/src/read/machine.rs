@@ -79,7 +79,10 @@ impl Machine<'_> {
     pub fn first(&self, object: &Object, bound: &Bound, key: &str) -> Result<std::result::Result<Need, Arc<Index>>> {
         if let Some(shard) = bound.open_shard() {
             let traits = self.array.store.traits();
-            if !traits.local && self.share(object) >= WHOLE_SHARD_SHARE && bound.decoded().byte_len().unwrap_or(0) as u64 <= WHOLE_SHARD_BYTES {
+            if !traits.local
+                && self.share(object) >= WHOLE_SHARD_SHARE
+                && bound.decoded().byte_len().unwrap_or(0) as u64 <= WHOLE_SHARD_BYTES
+            {
                 return Ok(Ok(Need { range: Range::All, work: Work::Object }));
             }
             if let Some(index) = self.array.cached_index(key)? {
@@ -119,10 +122,21 @@ impl Machine<'_> {
     }
 
     fn share(&self, object: &Object) -> f64 {
-        let wanted: f64 = object.parts.iter().map(|w| w.part.takes.iter().zip(&object.stored).map(|(t, &s)| {
-            let (low, high) = t.bounds().unwrap_or((0, 0));
-            (high - low + 1) as f64 / s.max(1) as f64
-        }).product::<f64>()).sum();
+        let wanted: f64 = object
+            .parts
+            .iter()
+            .map(|w| {
+                w.part
+                    .takes
+                    .iter()
+                    .zip(&object.stored)
+                    .map(|(t, &s)| {
+                        let (low, high) = t.bounds().unwrap_or((0, 0));
+                        (high - low + 1) as f64 / s.max(1) as f64
+                    })
+                    .product::<f64>()
+            })
+            .sum();
         wanted.min(1.0)
     }
 
@@ -181,7 +195,15 @@ impl Machine<'_> {
     }
 
     /// Decodes and places what arrived; `None`: the object is absent.
-    pub fn finish(&self, object: &Object, bound: &Bound, key: &str, work: &Work, bytes: Option<&[u8]>, context: &mut Context) -> Result<()> {
+    pub fn finish(
+        &self,
+        object: &Object,
+        bound: &Bound,
+        key: &str,
+        work: &Work,
+        bytes: Option<&[u8]>,
+        context: &mut Context,
+    ) -> Result<()> {
         let result = match (work, bytes) {
             (Work::Absent(parts), _) => self.fill_inner(object, bound, parts),
             (_, None) => self.missing(object, key),
@@ -222,7 +244,8 @@ impl Machine<'_> {
         let Some(shard) = bound.open_shard() else { return Ok(()) };
         for piece in pieces {
             let encoded = bytes.get(piece.offset as usize..(piece.offset + piece.len) as usize);
-            let encoded = encoded.ok_or_else(|| CodecFault::corrupt("sharding_indexed", format!("inner chunk {} is cut short", piece.inner)))?;
+            let encoded =
+                encoded.ok_or_else(|| CodecFault::corrupt("sharding_indexed", format!("inner chunk {} is cut short", piece.inner)))?;
             self.with_target(&object.parts[piece.wanted], |target| {
                 // SAFETY: as in `whole`; inner pieces of one part are disjoint.
                 unsafe { shard.inner().place(encoded, &piece.part, target, context) }.map_err(|e| inside(e, piece.inner).into())

@@ -15,7 +15,13 @@ pub(crate) fn zeroed<T: Element>(len: usize) -> Result<Vec<T>> {
     if len == 0 {
         return Ok(Vec::new());
     }
-    let too_large = || Error::new(Kind::OutOfRange, format!("the result takes {} bytes, more than there is memory for", len as u128 * size_of::<T>() as u128)).with_hint("read it in parts");
+    let too_large = || {
+        Error::new(
+            Kind::OutOfRange,
+            format!("the result takes {} bytes, more than there is memory for", len as u128 * size_of::<T>() as u128),
+        )
+        .with_hint("read it in parts")
+    };
     let layout = Layout::array::<T>(len).map_err(|_| too_large())?;
     // SAFETY: the layout is not empty; the pointer is checked and has the layout that the vector frees; zeros are a value of
     // every `Element`.

@@ -117,7 +117,8 @@ impl Plan {
                     *s = stride;
                     stride = stride.saturating_mul(pick_len(pick) as usize);
                 }
-                let axes = picks.iter().zip(grid.axes()).enumerate().map(|(a, (pick, axis))| along(axis, pick, a)).collect::<Result<_>>()?;
+                let axes =
+                    picks.iter().zip(grid.axes()).enumerate().map(|(a, (pick, axis))| along(axis, pick, a)).collect::<Result<_>>()?;
                 Parts::Product { axes, strides }
             }
             Resolved::Points { coordinates, .. } => Parts::Points(points(grid, coordinates, item, layout.inner.as_deref())),
@@ -193,7 +194,8 @@ impl Plan {
         for (a, take) in part.takes.iter().enumerate() {
             let len = inner[a];
             let Some((low, high)) = take.bounds() else { return Vec::new() };
-            let split: Vec<(u64, Take)> = (low / len..=high / len).filter_map(|c| take.within(c * len, (c + 1) * len).map(|t| (c, t))).collect();
+            let split: Vec<(u64, Take)> =
+                (low / len..=high / len).filter_map(|c| take.within(c * len, (c + 1) * len).map(|t| (c, t))).collect();
             cells = cells
                 .into_iter()
                 .flat_map(|(cell, takes, logical)| {
@@ -248,7 +250,10 @@ fn along(axis: &Axis, pick: &Pick, number: usize) -> Result<Vec<AxisPart>> {
             let Some((low, high)) = run.bounds() else { return Ok(Vec::new()) };
             let (first, last) = (axis.locate(low).0, axis.locate(high).0);
             if last - first >= MOST_CHUNKS {
-                let what = format!("the selection meets {} chunks along axis {number}; at most {MOST_CHUNKS} can be planned at once", last - first + 1);
+                let what = format!(
+                    "the selection meets {} chunks along axis {number}; at most {MOST_CHUNKS} can be planned at once",
+                    last - first + 1
+                );
                 return Err(Error::new(Kind::OutOfRange, what).at(|p| p.axis = Some(number)).with_hint("select less of that axis"));
             }
             axis.spans(first..last + 1)
@@ -323,5 +328,9 @@ fn cost(grid: &Grid, resolved: &Resolved, layout: &Layout) -> Cost {
     // it, so that grid cuts the array in the same places.
     let Ok(chunks) = Grid::regular(&grid.shape(), inner) else { return objects };
     let fine = Cost::of(&chunks, resolved, layout.item);
-    Cost { objects: objects.objects, requests: objects.objects.saturating_add(fine.chunks).min(objects.objects.saturating_mul(2).max(objects.objects)), ..fine }
+    Cost {
+        objects: objects.objects,
+        requests: objects.objects.saturating_add(fine.chunks).min(objects.objects.saturating_mul(2).max(objects.objects)),
+        ..fine
+    }
 }

@@ -3,8 +3,8 @@
 use gingham_core::dtype::Elements;
 use gingham_core::region::Region;
 
-use crate::error::{Error, Kind, Result};
 use crate::Array;
+use crate::error::{Error, Kind, Result};
 
 impl Array {
     /// Appends along an axis: `shape` is that of the batch, equal to the array's on every other axis. On a rectilinear axis
@@ -15,7 +15,9 @@ impl Array {
         let fits = axis < old.len() && shape.len() == old.len() && (0..old.len()).all(|a| a == axis || shape[a] == old[a]);
         if !fits {
             let what = format!("a batch of shape {shape:?} cannot be appended to an array of shape {old:?} along axis {axis}");
-            return Err(Error::new(Kind::Invalid, what).at(|p| p.axis = Some(axis)).with_hint("every other axis must have the array's length"));
+            return Err(Error::new(Kind::Invalid, what)
+                .at(|p| p.axis = Some(axis))
+                .with_hint("every other axis must have the array's length"));
         }
         let mut meta = self.meta().clone();
         meta.set_grid(self.grid().appended(axis, shape[axis])?)?;

@@ -34,14 +34,18 @@ impl Array {
     /// Writes fixed-size elements from their bytes (C order, little-endian).
     pub fn write_bytes(&self, selection: impl Into<Selection>, bytes: &[u8]) -> Result<()> {
         let item = self.fixed_item()?;
-        if item == 0 || bytes.len() % item != 0 {
+        if item == 0 || !bytes.len().is_multiple_of(item) {
             return Err(Error::new(Kind::Invalid, format!("{} bytes are no whole number of elements of {item} bytes", bytes.len())));
         }
         self.write_from(&selection.into(), Source::Fixed(bytes), (bytes.len() / item) as u64)
     }
 
     /// Writes an ndarray (any layout); its shape must be the selection's.
-    pub fn write<T: Element, D: ndarray::Dimension>(&self, selection: impl Into<Selection>, values: &ndarray::ArrayRef<T, D>) -> Result<()> {
+    pub fn write<T: Element, D: ndarray::Dimension>(
+        &self,
+        selection: impl Into<Selection>,
+        values: &ndarray::ArrayRef<T, D>,
+    ) -> Result<()> {
         self.check_element::<T>()?;
         let selection = selection.into();
         let resolved = self.inner().resolve(&selection)?;
@@ -73,7 +77,8 @@ impl Array {
         }
         let count = resolved.count();
         if count != Some(given) {
-            let what = format!("{given} elements were given for a selection of {}", count.map_or("more than 2^64".to_string(), |n| n.to_string()));
+            let what =
+                format!("{given} elements were given for a selection of {}", count.map_or("more than 2^64".to_string(), |n| n.to_string()));
             return Err(Error::new(Kind::Invalid, what));
         }
         let plan = inner.plan(&resolved)?;

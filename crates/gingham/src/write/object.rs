@@ -151,7 +151,9 @@ impl Writer<'_> {
         let mut chunk: Vec<Vec<u8>> = match old {
             Some(bytes) => match bound.decode_frame_elements(bytes, context)? {
                 Elements::Variable(v) => (0..v.len()).map(|i| v.get(i).to_vec()).collect(),
-                Elements::Fixed(_) => return Err(CodecFault::corrupt("chain", "fixed-size elements where variable ones are expected").into()),
+                Elements::Fixed(_) => {
+                    return Err(CodecFault::corrupt("chain", "fixed-size elements where variable ones are expected").into());
+                }
             },
             None => vec![rep.fill.as_bytes().to_vec(); rep.count()],
         };
@@ -239,7 +241,14 @@ impl Writer<'_> {
     }
 
     /// Points: the box around them is taken out of the chunk, changed, and put back.
-    fn points<'v>(&self, framed: &Framed<'_>, points: &[(usize, usize)], chunk: &mut [u8], shape: &[u64], value: impl Fn(usize) -> &'v [u8]) -> Result<()> {
+    fn points<'v>(
+        &self,
+        framed: &Framed<'_>,
+        points: &[(usize, usize)],
+        chunk: &mut [u8],
+        shape: &[u64],
+        value: impl Fn(usize) -> &'v [u8],
+    ) -> Result<()> {
         for &(at, i) in points {
             let Some(offset) = self.offset(&framed.part, at, shape) else { continue };
             let from = offset * self.item;
@@ -273,7 +282,9 @@ impl Writer<'_> {
         let item = self.item;
         let counted = |part: &Part| Part { strides: part.strides.iter().map(|s| s / item).collect(), ..part.clone() };
         match (self.source, framed.points) {
-            (Source::Variable(values), None) => gather_variable(values, &counted(&framed.part), chunk, shape).then_some(()).ok_or_else(outside),
+            (Source::Variable(values), None) => {
+                gather_variable(values, &counted(&framed.part), chunk, shape).then_some(()).ok_or_else(outside)
+            }
             (Source::Value(value), None) => {
                 let mut one = Variable::new();
                 one.push(value);

@@ -4,8 +4,8 @@ use gingham_core::Shape;
 use gingham_core::grid::Grid;
 use gingham_core::region::Region;
 
-use crate::error::{Error, Kind, Result};
 use crate::Array;
+use crate::error::{Error, Kind, Result};
 
 impl Array {
     /// Another shape. Shrinking deletes the chunks that fall away and clears what is cut off, so that growing again shows
