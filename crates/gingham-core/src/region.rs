@@ -216,9 +216,6 @@ impl Resolved {
     }
 }
 
-#[cfg(test)]
-mod tests;
-
 impl From<Region> for Selection {
     fn from(region: Region) -> Self {
         let along = |(&start, &len): (&u64, &u64)| Index::Slice {
@@ -248,3 +245,6 @@ impl From<Vec<Index>> for Selection {
         Selection::Orthogonal(entries)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -265,6 +265,22 @@ fn check_conditions(store: &Store) {
             }
         }
     }
+    // A version is deleted only while it is there.
+    ok(put(b"old", &Condition::Always), "put", key);
+    if let Some(version) = ok(store.stat(key), "stat", key).and_then(|s| s.version) {
+        ok(put(b"new", &Condition::Always), "put", key);
+        match store.delete_if(key, &version) {
+            Ok(deleted) => assert!(!deleted, "delete_if: a version that is gone was deleted"),
+            Err(e) => {
+                assert_eq!(e.kind, StoreErrorKind::Conflict, "{e}");
+                let version = ok(store.stat(key), "stat", key).and_then(|s| s.version).unwrap_or_default();
+                assert!(ok(store.delete_if(key, &version), "delete_if", key));
+                assert_eq!(kind(store.delete_if(key, &version)), Some(StoreErrorKind::Conflict));
+            }
+        }
+    }
+    ok(store.delete(key), "delete", key);
+    check_counting(store);
     // Of many that create one key, one does.
     let wins = AtomicUsize::new(0);
     std::thread::scope(|s| {
@@ -278,6 +294,35 @@ fn check_conditions(store: &Store) {
     });
     assert_eq!(wins.into_inner(), 1, "puts of an absent key that succeeded");
     ok(store.delete_prefix("cond"), "delete_prefix", "cond");
+}
+
+/// Writers that read, change and put where nothing changed meanwhile lose nothing.
+fn check_counting(store: &Store) {
+    if !store.traits().conditional {
+        return;
+    }
+    let key = "cond/count";
+    ok(store.put(key, Bytes::from_static(b"000000"), &Condition::Absent), "put", key);
+    std::thread::scope(|s| {
+        for _ in 0..WRITERS {
+            s.spawn(|| {
+                let mut left = ROUNDS;
+                while left > 0 {
+                    let Some(version) = ok(store.stat(key), "stat", key).and_then(|s| s.version) else { return };
+                    let bytes = ok(store.get(key, Range::All), "get", key).unwrap_or_default();
+                    let n: usize = std::str::from_utf8(&bytes).ok().and_then(|t| t.parse().ok()).unwrap_or_else(|| panic!("{bytes:?}"));
+                    match store.put(key, format!("{:06}", n + 1).into(), &Condition::Version(version)) {
+                        Ok(()) => left -= 1,
+                        Err(e) => assert_eq!(e.kind, StoreErrorKind::Conflict, "{e}"),
+                    }
+                }
+            });
+        }
+    });
+    if ok(store.stat(key), "stat", key).is_some_and(|s| s.version.is_some()) {
+        let end = ok(store.get(key, Range::All), "get", key).unwrap_or_default();
+        assert_eq!(end, format!("{:06}", WRITERS * ROUNDS), "updates were lost");
+    }
 }
 
 /// Every get sees one put whole, whatever else is being put.

@@ -100,7 +100,7 @@ pub struct Traits {
     pub lists: bool,
     /// Keys can be put and deleted.
     pub writes: bool,
-    /// [`Condition::Absent`] and [`Condition::Version`] are kept even against other processes.
+    /// [`Condition::Absent`] and [`Condition::Version`] are kept against every other writer, those of other processes too.
     pub conditional: bool,
     /// Two ranges with no more than this many bytes between them are fetched as one.
     pub gap: u64,
@@ -124,10 +124,11 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// Gets a bounded part straight into a buffer; `Ok(false)` where the key is absent. Files read without another copy.
     fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> Result<bool, StoreError> {
         match self.get(key, Range::Bounded { start, length: out.len() as u64 })? {
-            Some(bytes) => {
+            Some(bytes) if bytes.len() == out.len() => {
                 out.copy_from_slice(&bytes);
                 Ok(true)
             }
+            Some(bytes) => Err(range::short(start, out.len() as u64, start.saturating_add(bytes.len() as u64)).at(&self.describe(), key)),
             None => Ok(false),
         }
     }
@@ -168,6 +169,12 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn put(&self, key: &str, bytes: Bytes, condition: &Condition) -> Result<(), StoreError>;
     /// Deletes an object; an absent key is not an error.
     fn delete(&self, key: &str) -> Result<(), StoreError>;
+    /// Deletes an object only where it still has this version, in one step: a version that changed is an error of kind
+    /// Conflict. `Ok(false)`, and nothing is deleted, where the store cannot compare and delete in one step.
+    fn delete_if(&self, key: &str, version: &str) -> Result<bool, StoreError> {
+        let _ = (key, version);
+        Ok(false)
+    }
     /// Deletes everything below `prefix` (`foo` does not touch `foobar`; `""` is everything). Returns how many objects.
     fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
         let bare = range::check_prefix(prefix).map_err(|e| e.at(&self.describe(), prefix))?;

@@ -79,6 +79,14 @@ impl Storage for Memory {
         self.write().objects.remove(key);
         Ok(())
     }
+    fn delete_if(&self, key: &str, version: &str) -> Result<bool, StoreError> {
+        self.checked(key)?;
+        let mut state = self.write();
+        let now = state.objects.get(key).map(|(_, put)| put.to_string());
+        check_condition(&Condition::Version(version.into()), now.as_deref()).map_err(|e| e.at("memory:", key))?;
+        state.objects.remove(key);
+        Ok(true)
+    }
     fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
         let prefix = check_prefix(prefix).map_err(|e| e.at("memory:", prefix))?;
         let mut state = self.write();

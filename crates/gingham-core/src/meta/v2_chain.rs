@@ -1,10 +1,10 @@
 //! A v2 array's order, filters, compressor and byte order as the v3 chain that they are equal to (format.md 6.3).
 //!
 //! ```text
-//!   order F ── transpose          every step keeps a note of where it stands in the document,
+//!   order F ── transpose *        every step keeps a note of where it stands in the document,
 //!   filters ── numcodecs codecs   so that an error in the chain points into the .zarray
 //!   dtype   ── bytes(byte order)
-//!   compressor
+//!   compressor                    * not for json2 and msgpack2, which store objects in C order whatever the order is
 //! ```
 
 use super::model::{MetaError, Problem};
@@ -46,7 +46,7 @@ impl V2Chain {
             is_bytes: false,
             is_transposed,
         };
-        if is_transposed {
+        if is_transposed && !filters.iter().chain(compressor).any(keeps_logical_order) {
             chain.push(Codec::Transpose { order: (0..ndim).rev().collect() }, "/order");
         }
         for (i, filter) in filters.iter().enumerate() {
@@ -191,6 +191,11 @@ impl V2Chain {
         let order = byte_order(&self.current);
         self.push(Codec::Bytes(order), "/dtype");
     }
+}
+
+/// `json2` and `msgpack2` store a nested list or the flattened logical array: C order, also where the memory order is F.
+fn keeps_logical_order(codec: &Value) -> bool {
+    codec.get("id").and_then(Value::as_str).is_some_and(|id| matches!(id, "json2" | "msgpack2"))
 }
 
 fn is_object(data_type: &DataType) -> bool {

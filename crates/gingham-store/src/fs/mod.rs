@@ -2,7 +2,7 @@
 //!
 //! Reads are one open and one positioned read, into the caller's buffer where there is one. Writes go to a temporary file
 //! beside the target (`.gingham-….tmp`, which is no key) and are renamed into place, so that a reader sees the old bytes or
-//! the new. Symbolic links are followed by reads; writes and deletes refuse a directory that lies outside the root.
+//! the new. Writers of one key take turns, on Unix those of other processes too. Symbolic links are followed by reads; writes and deletes refuse a directory that lies outside the root.
 
 mod place;
 mod walk;
@@ -11,6 +11,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use crate::memory::check_condition;
 use crate::range::{buffer, check_key, check_prefix, short};
@@ -161,7 +162,10 @@ impl Fs {
         if self.fsync {
             temp.as_file().sync_all().map_err(|e| self.failed(key, "flushed to the disk", e))?;
         }
-        let _held = lock(path);
+        let _held = hold(path, Some(&dir));
+        // Kernels stamp files by their tick of some milliseconds, in which an inode can come back with another file of this
+        // size; the clock's own nanoseconds, taken while no other writer is at it, make each put's version its own.
+        temp.as_file().set_modified(SystemTime::now()).map_err(|e| self.failed(key, "written (its time could not be set)", e))?;
         if let Condition::Version(_) = condition {
             let now = self.stat(key)?.and_then(|s| s.version);
             check_condition(condition, now.as_deref()).map_err(|e| self.at(e, key))?;
@@ -185,6 +189,15 @@ impl Fs {
         Ok(Put::Done)
     }
 
+    fn remove(&self, key: &str, path: &Path) -> Result<(), StoreError> {
+        match fs::remove_file(path) {
+            Ok(()) => Ok(()),
+            Err(e) if is_absent(&e) => Ok(()),
+            Err(_) if path.symlink_metadata().is_ok_and(|m| m.is_dir()) => Ok(()),
+            Err(e) => Err(self.failed(key, "deleted", e)),
+        }
+    }
+
     fn exists(&self, key: &str) -> StoreError {
         self.at(StoreError::new(StoreErrorKind::Exists, "the key exists already"), key)
     }
@@ -202,7 +215,7 @@ impl Storage for Fs {
     }
     fn traits(&self) -> Traits {
         let concurrency = std::thread::available_parallelism().map_or(1, |n| n.get());
-        Traits { lists: true, writes: true, conditional: false, gap: GAP, concurrency, local: true }
+        Traits { lists: true, writes: true, conditional: cfg!(unix), gap: GAP, concurrency, local: true }
     }
     fn get(&self, key: &str, range: Range) -> Got {
         match self.open(key)? {
@@ -274,16 +287,17 @@ impl Storage for Fs {
     }
     fn delete(&self, key: &str) -> Result<(), StoreError> {
         let path = self.checked(key)?;
-        if self.places.parent(self, key, false)?.is_none() {
-            return Ok(());
-        }
-        let _held = lock(&path);
-        match fs::remove_file(&path) {
-            Ok(()) => Ok(()),
-            Err(e) if is_absent(&e) => Ok(()),
-            Err(_) if path.symlink_metadata().is_ok_and(|m| m.is_dir()) => Ok(()),
-            Err(e) => Err(self.failed(key, "deleted", e)),
-        }
+        let Some(dir) = self.places.parent(self, key, false)? else { return Ok(()) };
+        let _held = hold(&path, Some(&dir));
+        self.remove(key, &path)
+    }
+    fn delete_if(&self, key: &str, version: &str) -> Result<bool, StoreError> {
+        let path = self.checked(key)?;
+        let dir = self.places.parent(self, key, false)?;
+        let _held = hold(&path, dir.as_deref());
+        let now = self.stat(key)?.and_then(|s| s.version);
+        check_condition(&Condition::Version(version.into()), now.as_deref()).map_err(|e| self.at(e, key))?;
+        self.remove(key, &path).map(|()| true)
     }
     /// Links are removed, never followed, and count as one.
     fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
@@ -324,7 +338,38 @@ pub(crate) fn temp_in(dir: &Path) -> io::Result<tempfile::NamedTempFile> {
     builder.tempfile_in(dir)
 }
 
-/// A put and a delete of one path take turns within this process, so that a version is compared and replaced in one step.
+/// What a writer of one path holds while it compares and replaces.
+struct Held {
+    _process: MutexGuard<'static, ()>,
+    /// The directory, locked against other processes until it is closed.
+    _directory: Option<File>,
+}
+
+/// Makes writers of one path take turns, so that a version is compared and replaced in one step: a lock of this process, and an
+/// advisory lock (`flock`) on the directory `dir` against other processes. That one leaves no file behind, and ends with its
+/// holder whatever becomes of it. Where a directory cannot be locked (some network file systems), only writers of one process
+/// take turns.
+fn hold(path: &Path, dir: Option<&Path>) -> Held {
+    Held { _process: lock(path), _directory: dir.and_then(lock_dir) }
+}
+
+#[cfg(unix)]
+fn lock_dir(dir: &Path) -> Option<File> {
+    let file = File::open(dir).ok()?;
+    loop {
+        match file.lock() {
+            Ok(()) => return Some(file),
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+}
+#[cfg(not(unix))]
+fn lock_dir(_: &Path) -> Option<File> {
+    None
+}
+
+/// A put and a delete of one path take turns within this process.
 fn lock(path: &Path) -> MutexGuard<'static, ()> {
     use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
     static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
@@ -332,7 +377,7 @@ fn lock(path: &Path) -> MutexGuard<'static, ()> {
     LOCKS[hash as usize % LOCKS.len()].lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Size, time of change and, where there is one, the inode: every put makes a new one.
+/// Size, time of change and, where there is one, the inode: every put makes a new file with a time of its own.
 fn version(meta: &Metadata) -> Option<String> {
     let changed = meta.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     #[cfg(unix)]

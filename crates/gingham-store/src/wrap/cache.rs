@@ -204,6 +204,11 @@ impl Storage for Cache {
         self.kept().changed_key(key);
         deleted
     }
+    fn delete_if(&self, key: &str, version: &str) -> Result<bool, StoreError> {
+        let deleted = self.inner.delete_if(key, version);
+        self.kept().changed_key(key);
+        deleted
+    }
     fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
         let deleted = self.inner.delete_prefix(prefix);
         let bare = prefix.trim_end_matches('/');

@@ -16,6 +16,8 @@ pub enum Call {
     Put { key: String, length: u64, condition: Condition },
     /// A delete.
     Delete { key: String },
+    /// A delete of one version.
+    DeleteIf { key: String, version: String },
     /// A delete of all that is below.
     DeletePrefix { prefix: String },
     /// A listing of all levels.
@@ -39,6 +41,7 @@ impl fmt::Display for Call {
             Call::Put { key, length, condition: Condition::Absent } => write!(f, "put {key} {length} if absent"),
             Call::Put { key, length, condition: Condition::Version(v) } => write!(f, "put {key} {length} if {v}"),
             Call::Delete { key } => write!(f, "delete {key}"),
+            Call::DeleteIf { key, version } => write!(f, "delete {key} if {version}"),
             Call::DeletePrefix { prefix } => write!(f, "delete {prefix}/"),
             Call::List { prefix } => write!(f, "list {prefix}/"),
             Call::ListDir { prefix } => write!(f, "list {prefix}/ (one level)"),

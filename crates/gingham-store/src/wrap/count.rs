@@ -130,6 +130,10 @@ impl Storage for Count {
         self.counts.deletes.fetch_add(1, Relaxed);
         self.inner.delete(key)
     }
+    fn delete_if(&self, key: &str, version: &str) -> Result<bool, StoreError> {
+        self.counts.deletes.fetch_add(1, Relaxed);
+        self.inner.delete_if(key, version)
+    }
     fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
         self.counts.deletes.fetch_add(1, Relaxed);
         self.inner.delete_prefix(prefix)

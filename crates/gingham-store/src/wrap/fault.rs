@@ -40,7 +40,7 @@ impl Fault {
 
     fn error(&self, kind: StoreErrorKind, call: &Call) -> StoreError {
         let key = match call {
-            Call::Get { key, .. } | Call::Stat { key } | Call::Put { key, .. } | Call::Delete { key } => key.as_str(),
+            Call::Get { key, .. } | Call::Stat { key } | Call::Put { key, .. } | Call::Delete { key } | Call::DeleteIf { key, .. } => key.as_str(),
             _ => "",
         };
         StoreError::new(kind, format!("injected: {call}")).at(&self.inner.describe(), key)
@@ -114,6 +114,9 @@ impl Storage for Fault {
     }
     fn delete(&self, key: &str) -> Result<(), StoreError> {
         self.with(Call::Delete { key: key.into() }, || self.inner.delete(key))
+    }
+    fn delete_if(&self, key: &str, version: &str) -> Result<bool, StoreError> {
+        self.with(Call::DeleteIf { key: key.into(), version: version.into() }, || self.inner.delete_if(key, version))
     }
     fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
         self.with(Call::DeletePrefix { prefix: prefix.into() }, || self.inner.delete_prefix(prefix))

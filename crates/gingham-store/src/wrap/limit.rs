@@ -90,6 +90,9 @@ impl Storage for Limit {
     fn delete(&self, key: &str) -> Result<(), StoreError> {
         self.held(|| self.inner.delete(key))
     }
+    fn delete_if(&self, key: &str, version: &str) -> Result<bool, StoreError> {
+        self.held(|| self.inner.delete_if(key, version))
+    }
     fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
         self.held(|| self.inner.delete_prefix(prefix))
     }

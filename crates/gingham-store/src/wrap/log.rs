@@ -72,6 +72,10 @@ impl Storage for Log {
         self.logged.add([Call::Delete { key: key.into() }]);
         self.inner.delete(key)
     }
+    fn delete_if(&self, key: &str, version: &str) -> Result<bool, StoreError> {
+        self.logged.add([Call::DeleteIf { key: key.into(), version: version.into() }]);
+        self.inner.delete_if(key, version)
+    }
     fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
         self.logged.add([Call::DeletePrefix { prefix: prefix.into() }]);
         self.inner.delete_prefix(prefix)

@@ -78,6 +78,9 @@ impl Storage for Prefix {
     fn delete(&self, key: &str) -> Result<(), StoreError> {
         self.inner.delete(&self.key(key)?)
     }
+    fn delete_if(&self, key: &str, version: &str) -> Result<bool, StoreError> {
+        self.inner.delete_if(&self.key(key)?, version)
+    }
     fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
         self.inner.delete_prefix(&self.below(prefix)?)
     }

@@ -30,6 +30,9 @@ impl Storage for ReadOnly {
     fn delete(&self, key: &str) -> Result<(), StoreError> {
         self.refuse(key)
     }
+    fn delete_if(&self, key: &str, _: &str) -> Result<bool, StoreError> {
+        self.refuse(key)
+    }
     fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
         self.refuse(prefix)
     }

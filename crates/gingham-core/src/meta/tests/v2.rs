@@ -142,6 +142,19 @@ fn objects_are_what_their_filter_says() {
     assert!(v2_array(json!({"filters": [{"id": "shuffle"}, {"id": "delta", "dtype": "<i4"}]})).problem().is_some());
 }
 
+/// numcodecs' json2 and msgpack2 store the logical array; vlen-utf8 stores the elements as they lie in memory.
+#[test]
+fn objects_in_order_f_are_transposed_only_where_their_codec_stores_memory_order() {
+    let chain = |filter: Value| {
+        let array = v2_array(json!({"shape": [2, 2], "chunks": [2, 2], "order": "F", "dtype": "|O", "fill_value": null, "filters": [filter]}));
+        assert_eq!((array.problem(), array.document()["order"].as_str()), (None, Some("F")));
+        names(&array).join(" ")
+    };
+    assert_eq!(chain(json!({"id": "vlen-utf8"})), "transpose vlen-utf8");
+    assert_eq!(chain(json!({"id": "json2"})), "numcodecs.json2");
+    assert_eq!(chain(json!({"id": "msgpack2"})), "numcodecs.msgpack2");
+}
+
 #[test]
 fn what_is_not_known_is_named_and_the_document_opens() {
     let array = v2_array(json!({"compressor": {"id": "imagecodecs_jpegxl", "level": 3}}));
