@@ -43,13 +43,16 @@ venv: .venv/.done
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
 	touch .venv/.done
 
+## Every stage alone, then side by side with zarrs (docs/performance.md).
 bench:
 	$(env)
-	cargo bench --locked -p gingham-bench
+	cargo bench --locked --manifest-path bench/Cargo.toml --bench stages
+	cargo run --release --locked --manifest-path bench/Cargo.toml --bin versus
 
+## Side by side only, few rounds: under three minutes once it is built.
 bench-quick:
 	$(env)
-	cargo bench --locked -p gingham-bench -- --quick
+	cargo run --release --locked --manifest-path bench/Cargo.toml --bin versus -- --quick
 
 docs: build
 	target/release/gingham help-markdown > docs/reference/command.md
