@@ -22,7 +22,7 @@ lint:
 	$(env)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --document-private-items
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --exclude gingham-cli --no-deps --locked --document-private-items
 
 test-rust: venv
 	$(env)
@@ -45,10 +45,13 @@ venv: .venv/.done
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
 	touch .venv/.done
 
+## Every stage alone, then side by side with zarrs (docs/performance.md).
 bench:
 	$(env)
-	cargo bench --locked -p gingham-bench
+	cargo bench --locked --manifest-path bench/Cargo.toml --bench stages
+	cargo run --release --locked --manifest-path bench/Cargo.toml --bin versus
 
+## Side by side only, few rounds: under three minutes once it is built.
 bench-quick:
 	$(env)
-	cargo bench --locked -p gingham-bench -- --quick
+	cargo run --release --locked --manifest-path bench/Cargo.toml --bin versus -- --quick

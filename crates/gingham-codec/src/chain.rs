@@ -232,8 +232,7 @@ impl Bound {
             }
             return Ok(bytes);
         }
-        let mut out = context.take();
-        out.resize(self.byte_len()?, 0);
+        let mut out = context.scratch(self.byte_len()?);
         self.decode_frame_into(object, &mut out, context)?;
         Ok(Cow::Owned(out))
     }

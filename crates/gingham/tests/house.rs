@@ -12,7 +12,6 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gingham", &["gingham-core", "gingham-codec", "gingham-store"]),
     ("gingham-ops", &["gingham"]),
     ("gingham-cli", &["gingham", "gingham-ops"]),
-    ("gingham-bench", &["gingham"]),
 ];
 
 #[test]
