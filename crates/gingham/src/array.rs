@@ -65,6 +65,16 @@ pub(crate) struct Inner {
     caches: Arc<Caches>,
 }
 
+/// What is known of a shard before its index is read.
+pub(crate) enum Known {
+    /// The index, and the version that it belongs to.
+    Index(Arc<Index>, Option<String>),
+    /// The version that it has now, where the store tells.
+    Version(Option<String>),
+    /// The store has no such object.
+    Absent,
+}
+
 /// What stays when the shape or the attributes change.
 #[derive(Debug, Default)]
 struct Caches {
@@ -98,10 +108,14 @@ impl Inner {
             return Ok(bound.clone());
         }
         let bound = self.chain()?.bind(shape)?;
-        if bound.decoded().byte_len().unwrap_or(0) as u64 > self.options.max_chunk {
+        let most = self.options.max_chunk;
+        if (bound.decoded().count() as u64).saturating_mul(self.item() as u64) > most {
+            return Err(Error::new(Kind::Unsupported, format!("a chunk of shape {shape:?} decodes to more than {most} bytes")));
+        }
+        if let Some(len) = bound.open_shard().map(|s| s.index_len() as u64).filter(|&len| len > most) {
             return Err(Error::new(
                 Kind::Unsupported,
-                format!("a chunk of shape {shape:?} decodes to more than {} bytes", self.options.max_chunk),
+                format!("the index of a shard of shape {shape:?} takes {len} bytes, more than {most}"),
             ));
         }
         let mut bounds = self.caches.bounds.write().unwrap_or_else(|e| e.into_inner());
@@ -130,27 +144,32 @@ impl Inner {
         made.clone().map_err(|e| Error::new(Kind::Store, format!("worker threads cannot be started: {e}")))
     }
 
-    /// A shard's index that was read before; on a local store only where the shard is still the same.
-    pub fn cached_index(&self, key: &str) -> Result<Option<Arc<Index>>> {
-        let lock = || self.caches.indexes.lock().unwrap_or_else(|e| e.into_inner());
-        let Some((index, version)) = lock().get(key).cloned() else { return Ok(None) };
-        if self.store.traits().local && self.store.stat(key)?.and_then(|s| s.version) != version {
-            lock().remove(key);
-            return Ok(None);
+    /// What is known of a shard before its index is read. A local store is asked for its version first: an index that was
+    /// read before counts only where the shard is still the same, and one that is read after belongs to that version or to a
+    /// later one, never to an earlier.
+    pub fn known_index(&self, key: &str) -> Result<Known> {
+        let cached = self.caches.indexes.lock().unwrap_or_else(|e| e.into_inner()).get(key).cloned();
+        if !self.store.traits().local {
+            return Ok(cached.map_or(Known::Version(None), |(index, _)| Known::Index(index, None)));
         }
-        Ok(Some(index))
+        let Some(stat) = self.store.stat(key)? else { return Ok(Known::Absent) };
+        Ok(match cached {
+            Some((index, version)) if version == stat.version => Known::Index(index, version),
+            _ => Known::Version(stat.version),
+        })
     }
 
-    pub fn cache_index(&self, key: &str, index: &Arc<Index>) {
-        let version = if self.store.traits().local {
-            // Unknown versions are not kept: nothing would tell that the shard changed.
-            match self.store.stat(key) {
-                Ok(Some(stat)) if stat.version.is_some() => stat.version,
-                _ => return,
-            }
-        } else {
-            None
-        };
+    /// True where an object of a local store has another version than `version`, or where that cannot be told apart.
+    pub fn has_changed(&self, key: &str, version: &str) -> Result<bool> {
+        Ok(self.store.stat(key)?.and_then(|s| s.version).as_deref() != Some(version))
+    }
+
+    /// Keeps an index that was read when the shard had this version.
+    pub fn cache_index(&self, key: &str, index: &Arc<Index>, version: Option<String>) {
+        // Unknown versions of local stores are not kept: nothing would tell that the shard changed.
+        if self.store.traits().local && version.is_none() {
+            return;
+        }
         let mut indexes = self.caches.indexes.lock().unwrap_or_else(|e| e.into_inner());
         if indexes.values().map(|(i, _)| i.entries().len()).sum::<usize>() > INDEX_ENTRIES {
             indexes.clear();
@@ -386,7 +405,13 @@ impl Array {
     /// The encoded bytes of one stored object, or `None` where it is absent.
     pub fn read_encoded(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
         self.check_chunk(chunk)?;
-        Ok(self.inner.store.get(&self.key(chunk), Range::All)?)
+        let got = self.inner.store.get(&self.key(chunk), Range::All);
+        got.map_err(|e| {
+            Error::from(e).at(|p| {
+                p.node = Some(format!("/{}", self.inner.path));
+                p.chunk = Some(chunk.to_vec());
+            })
+        })
     }
 
     /// Decodes one stored object whole, at its stored shape (overhang included); `None` where it is absent.
@@ -397,6 +422,7 @@ impl Array {
         decoded.map(Some).map_err(|e| {
             Error::from(e).at(|p| {
                 p.store = Some(self.inner.store.describe());
+                p.node = Some(format!("/{}", self.inner.path));
                 p.key = Some(self.key(chunk));
                 p.chunk = Some(chunk.to_vec());
             })

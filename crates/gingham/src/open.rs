@@ -70,7 +70,7 @@ fn nothing(store: &Store, at: &NodePath, options: &Options) -> Error {
 /// The node's document, where it has one.
 pub(crate) fn document(store: &Store, at: &NodePath, options: &Options) -> Result<Option<meta::Node>> {
     if options.format != Some(Format::V2)
-        && let Some(bytes) = get(store, &at.key("zarr.json"))?
+        && let Some(bytes) = get(store, at, "zarr.json")?
         && !is_html(&bytes)
     {
         return meta::Node::from_v3_bytes(&bytes).map(Some).map_err(|e| located(e.into(), store, at));
@@ -79,8 +79,8 @@ pub(crate) fn document(store: &Store, at: &NodePath, options: &Options) -> Resul
         return Ok(None);
     }
     for name in [".zarray", ".zgroup"] {
-        let Some(bytes) = get(store, &at.key(name))?.filter(|b| !is_html(b)) else { continue };
-        let attributes = get(store, &at.key(".zattrs"))?.filter(|b| !is_html(b));
+        let Some(bytes) = get(store, at, name)?.filter(|b| !is_html(b)) else { continue };
+        let attributes = get(store, at, ".zattrs")?.filter(|b| !is_html(b));
         return v2_node(name, &bytes, attributes.as_deref()).map(Some).map_err(|e| located(e, store, at));
     }
     Ok(None)
@@ -113,8 +113,9 @@ pub(crate) fn located(error: Error, store: &Store, at: &NodePath) -> Error {
     })
 }
 
-fn get(store: &Store, key: &str) -> Result<Option<Vec<u8>>> {
-    Ok(store.get(key, Range::All)?.map(|b| b.to_vec()))
+fn get(store: &Store, at: &NodePath, name: &str) -> Result<Option<Vec<u8>>> {
+    let got = store.get(&at.key(name), Range::All);
+    Ok(got.map_err(|e| Error::from(e).at(|p| p.node = Some(at.to_string())))?.map(|b| b.to_vec()))
 }
 
 /// A folder without a document of its own that holds nodes is shown as a group, with a word about it.

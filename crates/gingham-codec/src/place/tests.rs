@@ -69,7 +69,10 @@ fn what_would_leave_either_side_is_refused_and_nothing_is_copied() {
     for item in [1, 2, 4, 8] {
         let shape = [70u64, 70];
         let chunk = numbered(70 * 70, item);
-        let part = |strides: [usize; 2]| Part { takes: SmallVec::from_iter([Take::span(0, 70, 0), Take::span(0, 70, 0)]), strides: SmallVec::from_iter(strides) };
+        let part = |strides: [usize; 2]| Part {
+            takes: SmallVec::from_iter([Take::span(0, 70, 0), Take::span(0, 70, 0)]),
+            strides: SmallVec::from_iter(strides),
+        };
         let part = part([item, 70 * item]);
         let mut out = vec![7u8; 70 * 70 * item - 1];
         // SAFETY: one thread.

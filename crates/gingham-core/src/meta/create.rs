@@ -142,7 +142,10 @@ impl V2Parts {
             match codec {
                 Codec::Transpose { order } if i == 0 && order.iter().rev().copied().eq(0..ndim) => parts.order_is_f = ndim > 1,
                 Codec::Json2(_) | Codec::MsgPack2(_) if parts.order_is_f => {
-                    return Err(v2::error("/order", format!("\"{}\" stores objects in C order, so a transpose before it cannot be said in v2", codec.name())));
+                    return Err(v2::error(
+                        "/order",
+                        format!("\"{}\" stores objects in C order, so a transpose before it cannot be said in v2", codec.name()),
+                    ));
                 }
                 Codec::Transpose { .. } => {
                     return Err(v2::error("/order", "v2 can reverse the axes (order F) before all else, and no other transpose"));

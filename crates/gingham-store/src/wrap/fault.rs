@@ -40,7 +40,9 @@ impl Fault {
 
     fn error(&self, kind: StoreErrorKind, call: &Call) -> StoreError {
         let key = match call {
-            Call::Get { key, .. } | Call::Stat { key } | Call::Put { key, .. } | Call::Delete { key } | Call::DeleteIf { key, .. } => key.as_str(),
+            Call::Get { key, .. } | Call::Stat { key } | Call::Put { key, .. } | Call::Delete { key } | Call::DeleteIf { key, .. } => {
+                key.as_str()
+            }
             _ => "",
         };
         StoreError::new(kind, format!("injected: {call}")).at(&self.inner.describe(), key)

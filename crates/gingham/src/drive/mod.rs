@@ -5,6 +5,16 @@ pub(crate) mod tokio;
 
 use std::sync::{Condvar, Mutex};
 
+use crate::error::{Error, Kind};
+
+/// How often a shard is read again that was replaced between its index and its chunks.
+const TRIES: usize = 100;
+
+fn ever_changing() -> Error {
+    Error::new(Kind::Conflict, format!("the shard was replaced {TRIES} times while it was read"))
+        .with_hint("read again when its writers are done")
+}
+
 /// Bytes that were fetched and wait for a worker: fetching stops where there are too many.
 pub(crate) struct Gate {
     held: Mutex<u64>,

@@ -6,7 +6,7 @@ use futures_util::stream::{StreamExt, TryStreamExt, iter};
 use gingham_codec::Context;
 use gingham_codec::place::{HANDLE, Target, resolve};
 use gingham_core::dtype::{Elements, FillValue};
-use gingham_store::Bytes;
+use gingham_store::{Bytes, Range};
 
 use crate::array::Array;
 use crate::error::{Error, Kind, Result};
@@ -32,8 +32,8 @@ impl Shared {
 /// Reads a plan: its elements in C order.
 pub(crate) async fn run(array: &Array, plan: Plan) -> Result<Elements> {
     let item = array.data_type().size();
-    let count: u64 = plan.shape().iter().product();
-    let len = usize::try_from(count).ok().and_then(|n| n.checked_mul(item.unwrap_or(HANDLE)));
+    let count = if plan.shape().contains(&0) { Some(0) } else { plan.shape().iter().try_fold(1u64, |n, &l| n.checked_mul(l)) };
+    let len = count.and_then(|n| usize::try_from(n).ok()).and_then(|n| n.checked_mul(item.unwrap_or(HANDLE)));
     let mut buffer: Vec<u8> = zeroed(len.unwrap_or(usize::MAX))?;
     // SAFETY: the vector's memory does not move with it, is not touched before every worker is done, and outlives them in `Shared`.
     #[allow(unsafe_code)]
@@ -54,53 +54,91 @@ pub(crate) async fn run(array: &Array, plan: Plan) -> Result<Elements> {
     })
 }
 
+/// Reads one object; once more where it is a shard that was replaced between its index and its chunks.
 async fn object(shared: Arc<Shared>, i: usize) -> Result<()> {
-    let (object, key, needs) = {
-        let machine = shared.machine();
-        let object = Arc::new(shared.plan.object(i));
-        let key = shared.plan.key(&object);
-        let bound = machine.bound(&object)?;
-        let needs = match machine.first(&object, &bound, &key)? {
-            Ok(need) => vec![need],
-            Err(index) => machine.with_index(&object, &bound, &index),
+    let object = Arc::new(shared.plan.object(i));
+    let key = shared.plan.key(&object);
+    for _ in 0..super::TRIES {
+        let (needs, version) = {
+            let machine = shared.machine();
+            let bound = machine.bound(&object)?;
+            match machine.first(&object, &bound, &key)? {
+                Ok(Need { range, work: Work::Index { version } }) => {
+                    (vec![Need { range, work: Work::Index { version: version.clone() } }], version)
+                }
+                Ok(need) => (vec![need], None),
+                Err((index, version)) => (machine.with_index(&object, &bound, &index), version),
+            }
         };
-        (object, key, needs)
-    };
+        let result = carry_out(&shared, &object, &key, needs).await;
+        match version {
+            Some(version) if shared.array.inner().has_changed(&key, &version)? => {}
+            _ => return result,
+        }
+    }
+    Err(shared.machine().place_error(super::ever_changing(), &object, &key))
+}
+
+async fn carry_out(shared: &Arc<Shared>, object: &Arc<Object>, key: &str, needs: Vec<Need>) -> Result<()> {
     for need in needs {
-        if let Work::Index = need.work {
-            let got = get(&shared, &object, &key, &need).await?;
-            let (o, k) = (object.clone(), key.clone());
+        if let Work::Index { .. } = need.work {
+            let got = get(shared, object, key, need.range).await?;
+            let (o, k) = (object.clone(), key.to_string());
             let needs = worker(shared.clone(), move |machine, context| {
                 let bound = machine.bound(&o)?;
                 match got {
                     None => machine.finish(&o, &bound, &k, &Work::Object, None, context).map(|()| Vec::new()),
-                    Some(bytes) => machine.index(&o, &bound, &k, &bytes, context).map(|index| machine.with_index(&o, &bound, &index)),
+                    Some(bytes) => {
+                        machine.index(&o, &bound, &k, &need.work, &bytes, context).map(|index| machine.with_index(&o, &bound, &index))
+                    }
                 }
             })
             .await?;
             for need in needs {
-                finish(&shared, &object, &key, need).await?;
+                finish(shared, object, key, need).await?;
             }
         } else {
-            finish(&shared, &object, &key, need).await?;
+            finish(shared, object, key, need).await?;
         }
     }
     Ok(())
 }
 
-async fn get(shared: &Shared, object: &Object, key: &str, need: &Need) -> Result<Option<Bytes>> {
-    let got = shared.array.store().get_async(key, need.range).await;
+async fn get(shared: &Shared, object: &Object, key: &str, range: Range) -> Result<Option<Bytes>> {
+    let got = shared.array.store().get_async(key, range).await;
     got.map_err(|e| shared.machine().place_error(e.into(), object, key))
 }
 
 async fn finish(shared: &Arc<Shared>, object: &Arc<Object>, key: &str, need: Need) -> Result<()> {
-    let got = if matches!(need.work, Work::Absent(_)) { None } else { get(shared, object, key, &need).await? };
+    let got = match &need.work {
+        Work::Absent(_) | Work::Missing => None,
+        Work::Slab { first, ranges } if ranges.len() > 1 => slab(shared, object, key, *first, ranges).await?,
+        _ => get(shared, object, key, need.range).await?,
+    };
     let (object, key) = (object.clone(), key.to_string());
     worker(shared.clone(), move |machine, context| {
         let bound = machine.bound(&object)?;
         machine.finish(&object, &bound, &key, &need.work, got.as_deref(), context)
     })
     .await
+}
+
+/// Ranges of an uncompressed chunk at their places between its byte `first` and the end of the last of them.
+async fn slab(shared: &Shared, object: &Object, key: &str, first: u64, ranges: &[(u64, u64)]) -> Result<Option<Bytes>> {
+    let end = ranges.iter().map(|(start, len)| start + len).max().unwrap_or(first);
+    let mut buffer = vec![0; (end - first) as usize];
+    for &(start, length) in ranges {
+        let Some(bytes) = get(shared, object, key, Range::Bounded { start, length }).await? else { return Ok(None) };
+        let from = (start - first) as usize;
+        match buffer.get_mut(from..from + bytes.len()) {
+            Some(place) if bytes.len() as u64 == length => place.copy_from_slice(&bytes),
+            _ => {
+                let what = format!("the store gave {} bytes from byte {start}, where {length} were asked for", bytes.len());
+                return Err(shared.machine().place_error(Error::new(Kind::Corrupt, what), object, key));
+            }
+        }
+    }
+    Ok(Some(buffer.into()))
 }
 
 /// Runs CPU work on a worker thread.

@@ -17,7 +17,7 @@ use gingham_core::codec::Location;
 use gingham_store::{Range, coalesce};
 
 use super::plan::{Object, Plan, Wanted};
-use crate::array::Inner;
+use crate::array::{Inner, Known};
 use crate::error::{Error, Kind, Result};
 use crate::options::Missing;
 
@@ -32,6 +32,9 @@ const RAW_SHARE: f64 = 0.5;
 /// ... and in at most this many ranges; a thin slice never becomes thousands of reads.
 const RAW_RANGES: usize = 64;
 
+/// The range of a need that fetches nothing.
+const NOTHING: Range = Range::Bounded { start: 0, length: 0 };
+
 /// One request of an object, and what its bytes are for.
 #[derive(Debug)]
 pub(crate) struct Need {
@@ -43,8 +46,10 @@ pub(crate) struct Need {
 pub(crate) enum Work {
     /// The whole object.
     Object,
-    /// The index of its shard.
-    Index,
+    /// The index of its shard, which had this version before it was asked for.
+    Index { version: Option<String> },
+    /// Nothing to fetch: the object is known to be absent.
+    Missing,
     /// Part of an uncompressed chunk: the bytes from `first` on, of which `ranges` (counted in the chunk) are needed.
     Slab { first: u64, ranges: Vec<(u64, u64)> },
     /// Inner chunks of a shard: index in C order, offset in the fetched bytes, length, part, which of the wanted parts.
@@ -72,11 +77,12 @@ pub(crate) struct Machine<'a> {
 impl Machine<'_> {
     /// The chain for an object's shape.
     pub fn bound(&self, object: &Object) -> Result<Arc<Bound>> {
-        self.array.bound(&object.stored)
+        self.array.bound(&object.stored).map_err(|e| self.place_error(e, object, &self.plan.key(object)))
     }
 
-    /// What is needed first. An index that is known already is given back instead.
-    pub fn first(&self, object: &Object, bound: &Bound, key: &str) -> Result<std::result::Result<Need, Arc<Index>>> {
+    /// What is needed first. An index that is known already is given back instead, with the version that it belongs to.
+    #[allow(clippy::type_complexity)]
+    pub fn first(&self, object: &Object, bound: &Bound, key: &str) -> Result<std::result::Result<Need, (Arc<Index>, Option<String>)>> {
         if let Some(shard) = bound.open_shard() {
             let traits = self.array.store.traits();
             if !traits.local
@@ -85,15 +91,17 @@ impl Machine<'_> {
             {
                 return Ok(Ok(Need { range: Range::All, work: Work::Object }));
             }
-            if let Some(index) = self.array.cached_index(key)? {
-                return Ok(Err(index));
-            }
+            let version = match self.array.known_index(key).map_err(|e| self.place_error(e, object, key))? {
+                Known::Index(index, version) => return Ok(Err((index, version))),
+                Known::Absent => return Ok(Ok(Need { range: NOTHING, work: Work::Missing })),
+                Known::Version(version) => version,
+            };
             let length = shard.index_len() as u64;
             let range = match shard.index_location() {
                 Location::Start => Range::Bounded { start: 0, length },
                 Location::End => Range::Suffix { length },
             };
-            return Ok(Ok(Need { range, work: Work::Index }));
+            return Ok(Ok(Need { range, work: Work::Index { version } }));
         }
         Ok(Ok(self.slab_need(object, bound).unwrap_or(Need { range: Range::All, work: Work::Object })))
     }
@@ -141,10 +149,11 @@ impl Machine<'_> {
     }
 
     /// Keeps an index that arrived.
-    pub fn index(&self, object: &Object, bound: &Bound, key: &str, bytes: &[u8], context: &mut Context) -> Result<Arc<Index>> {
+    pub fn index(&self, object: &Object, bound: &Bound, key: &str, work: &Work, bytes: &[u8], context: &mut Context) -> Result<Arc<Index>> {
         let shard = bound.open_shard().ok_or_else(|| Error::new(Kind::Corrupt, "an index of something that is no shard"))?;
         let index = Arc::new(shard.parse_index(bytes, context).map_err(|e| self.place_error(e.into(), object, key))?);
-        self.array.cache_index(key, &index);
+        let version = if let Work::Index { version } = work { version.clone() } else { None };
+        self.array.cache_index(key, &index, version);
         Ok(index)
     }
 
@@ -166,7 +175,7 @@ impl Machine<'_> {
         let mut pieces: Vec<Option<InnerPiece>> = pieces.into_iter().map(Some).collect();
         let mut needs = Vec::new();
         if !absent.is_empty() {
-            needs.push(Need { range: Range::Bounded { start: 0, length: 0 }, work: Work::Absent(absent) });
+            needs.push(Need { range: NOTHING, work: Work::Absent(absent) });
         }
         for fetch in coalesce(&ranges, traits.gap) {
             let mut group: Vec<InnerPiece> = Vec::new();
@@ -210,7 +219,7 @@ impl Machine<'_> {
             (Work::Object, Some(bytes)) => self.whole(object, bound, bytes, context),
             (Work::Slab { first, .. }, Some(bytes)) => self.slab(object, bound, *first, bytes),
             (Work::Inner(pieces), Some(bytes)) => self.inner(object, bound, pieces, bytes, context),
-            (Work::Index, Some(_)) => Ok(()),
+            (Work::Index { .. } | Work::Missing, Some(_)) => Ok(()),
         };
         result.map_err(|e| {
             self.array.forget_index(key);
@@ -287,7 +296,12 @@ impl Machine<'_> {
         let part = bound.order().map_or_else(|| part.clone(), |o| part.permuted(o));
         // SAFETY: as in `whole`.
         let fits = unsafe { self.target.place_window(bytes, first as usize, bound.frame(), &part) };
-        fits.then_some(()).ok_or_else(|| Error::new(Kind::OutOfRange, "a part reaches outside its chunk"))
+        fits.then_some(()).ok_or_else(|| {
+            Error::new(
+                Kind::Corrupt,
+                format!("the store gave {} bytes from byte {first} of the chunk, fewer than were asked for", bytes.len()),
+            )
+        })
     }
 
     /// Gives the target of a wanted part: the output itself, or for points a box that is then picked from.

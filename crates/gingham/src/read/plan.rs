@@ -141,7 +141,7 @@ impl Plan {
     /// How many stored objects it touches.
     pub fn object_count(&self) -> usize {
         match &self.parts {
-            Parts::Product { axes, .. } => axes.iter().map(Vec::len).product(),
+            Parts::Product { axes, .. } => axes.iter().map(Vec::len).fold(1, usize::saturating_mul),
             Parts::Points(objects) => objects.len(),
         }
     }
@@ -176,43 +176,48 @@ impl Plan {
         (0..self.object_count()).flat_map(move |i| {
             let object = self.object(i);
             let key = self.key(&object);
-            object.parts.iter().flat_map(|wanted| self.pieces_of(&object, &key, &wanted.part)).collect::<Vec<_>>()
+            let parts: Vec<Part> = object.parts.iter().map(|w| w.part.clone()).collect();
+            parts.into_iter().flat_map(move |part| self.pieces_of(object.clone(), key.clone(), part))
         })
     }
 
-    fn pieces_of(&self, object: &Object, key: &str, part: &Part) -> Vec<Piece> {
-        let piece = |inner: Option<Shape>, takes: &[Take], logical: &[u64]| Piece {
-            object: object.chunk.clone(),
-            inner,
-            key: key.to_string(),
-            part: takes.iter().map(summary).collect(),
-            out: takes.iter().map(first_out).collect(),
-            whole: takes.iter().zip(logical).all(|(t, &l)| t.covers(l)),
-        };
-        let Some(inner) = &self.layout.inner else { return vec![piece(None, &part.takes, &object.logical)] };
-        let mut cells: Vec<(Shape, SmallVec<[Take; 4]>, Shape)> = vec![Default::default()];
-        for (a, take) in part.takes.iter().enumerate() {
-            let len = inner[a];
-            let Some((low, high)) = take.bounds() else { return Vec::new() };
-            let split: Vec<(u64, Take)> =
-                (low / len..=high / len).filter_map(|c| take.within(c * len, (c + 1) * len).map(|t| (c, t))).collect();
-            cells = cells
-                .into_iter()
-                .flat_map(|(cell, takes, logical)| {
-                    split
-                        .iter()
-                        .map(|(c, take)| {
-                            let (mut cell, mut takes, mut logical) = (cell.clone(), takes.clone(), logical.clone());
-                            cell.push(*c);
-                            takes.push(take.clone());
-                            logical.push(object.logical[a].saturating_sub(c * len).min(len));
-                            (cell, takes, logical)
-                        })
-                        .collect::<Vec<_>>()
-                })
-                .collect();
-        }
-        cells.into_iter().map(|(cell, takes, logical)| piece(Some(cell), &takes, &logical)).collect()
+    /// The pieces of one part of an object: one for each inner chunk that it meets. A shard may have billions of them, so that
+    /// each is worked out when it is its turn.
+    fn pieces_of(&self, object: Object, key: String, part: Part) -> impl Iterator<Item = Piece> + '_ {
+        let inner = self.layout.inner.as_deref().unwrap_or(&[]);
+        // First cell and how many, for each axis.
+        let cells: SmallVec<[(u64, u64); 4]> = inner
+            .iter()
+            .zip(&part.takes)
+            .map(|(len, take)| take.bounds().map_or((0, 0), |(low, high)| (low / len, high / len - low / len + 1)))
+            .collect();
+        let count = cells.iter().map(|c| c.1).fold(1, u64::saturating_mul);
+        (0..count).filter_map(move |mut rest| {
+            if self.layout.inner.is_none() {
+                return Some(piece(&object, None, &key, &part.takes, &object.logical));
+            }
+            let mut cell: Shape = cells.iter().map(|c| c.0).collect();
+            for (at, (_, count)) in cell.iter_mut().zip(&cells).rev() {
+                *at += rest % count;
+                rest /= count;
+            }
+            let takes = part.takes.iter().zip(&cell).zip(inner).map(|((take, c), len)| take.within(c * len, (c + 1) * len));
+            let takes = takes.collect::<Option<SmallVec<[Take; 4]>>>()?;
+            let logical = object.logical.iter().zip(&cell).zip(inner).map(|((l, c), len)| l.saturating_sub(c * len).min(*len));
+            let logical: Shape = logical.collect();
+            Some(piece(&object, Some(cell), &key, &takes, &logical))
+        })
+    }
+}
+
+fn piece(object: &Object, inner: Option<Shape>, key: &str, takes: &[Take], logical: &[u64]) -> Piece {
+    Piece {
+        object: object.chunk.clone(),
+        inner,
+        key: key.to_string(),
+        part: takes.iter().map(summary).collect(),
+        out: takes.iter().map(first_out).collect(),
+        whole: takes.iter().zip(logical).all(|(t, &l)| t.covers(l)),
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) enum Source<'a> {
 pub(crate) fn write(array: &Array, plan: &Plan, i: usize, source: Source<'_>) -> Result<()> {
     let object = plan.object(i);
     let key = plan.key(&object);
-    let writer = Writer { array, object: &object, key: &key, item: plan.item(), source };
+    let writer = Writer { array, object: &object, key: &key, item: plan.item(), source, keep_empty: array.options().write_empty_chunks };
     writer.write().map_err(|e| {
         array.inner().forget_index(&key);
         e.at(|p| {
@@ -45,12 +45,15 @@ pub(crate) fn write(array: &Array, plan: &Plan, i: usize, source: Source<'_>) ->
     })
 }
 
+#[derive(Clone, Copy)]
 struct Writer<'a> {
     array: &'a Array,
     object: &'a Object,
     key: &'a str,
     item: usize,
     source: Source<'a>,
+    /// Whether chunks that hold nothing but fill are stored.
+    keep_empty: bool,
 }
 
 /// A part of a chunk, and the points that it stands for.
@@ -78,11 +81,12 @@ impl Writer<'_> {
                 Some(shard) => self.whole_shard(&bound, shard)?,
                 None => inner.with_context(|context| self.chunk(&bound, None, context))?,
             };
-            return self.put(bytes, &Condition::Always);
+            return self.put(bytes, &Condition::Always).map(|_| ());
         }
         // In this process one writer at a time; against others the put is conditional.
         let _alone = inner.lock(self.key);
         let conditional = inner.store.traits().conditional;
+        let mut writer = *self;
         for _ in 0..TRIES {
             let stat = inner.store.stat(self.key)?;
             let old = if stat.is_some() { inner.store.get(self.key, Range::All)? } else { None };
@@ -94,29 +98,37 @@ impl Writer<'_> {
                 (Some(_), None) => Condition::Always,
             };
             let bytes = inner.with_context(|context| match bound.open_shard() {
-                Some(shard) => self.part_of_shard(&bound, shard, old.as_ref(), context),
-                None => self.chunk(&bound, old.as_ref(), context),
+                Some(shard) => writer.part_of_shard(&bound, shard, old.as_ref(), context),
+                None => writer.chunk(&bound, old.as_ref(), context),
             })?;
+            if bytes.is_none() && old.is_none() {
+                return Ok(());
+            }
             match self.put(bytes, &condition) {
+                // Whoever deletes after comparing may delete what another writer put between: fill is stored instead.
+                Ok(false) => writer.keep_empty = true,
+                Ok(true) => return Ok(()),
                 Err(e) if matches!(e.kind(), Kind::Conflict | Kind::Exists) => continue,
-                other => return other,
+                Err(e) => return Err(e),
             }
         }
         Err(Error::new(ErrorKind::Conflict, format!("other writers changed this object {TRIES} times while it was being changed")))
     }
 
-    fn put(&self, bytes: Option<Vec<u8>>, condition: &Condition) -> Result<()> {
+    /// Puts the object, or deletes it where it would hold nothing but fill. False where the store cannot delete on a condition.
+    fn put(&self, bytes: Option<Vec<u8>>, condition: &Condition) -> Result<bool> {
         let store = &self.array.inner().store;
-        match bytes {
-            Some(bytes) => store.put(self.key, Bytes::from(bytes), condition)?,
-            None => store.delete(self.key)?,
+        match (bytes, condition) {
+            (Some(bytes), _) => store.put(self.key, Bytes::from(bytes), condition)?,
+            (None, Condition::Version(version)) => {
+                if !store.delete_if(self.key, version)? {
+                    return Ok(false);
+                }
+            }
+            (None, _) => store.delete(self.key)?,
         }
         self.array.inner().forget_index(self.key);
-        Ok(())
-    }
-
-    fn keep_empty(&self) -> bool {
-        self.array.options().write_empty_chunks
+        Ok(true)
     }
 
     /// The parts wanted, in the decoded frame.
@@ -143,7 +155,7 @@ impl Writer<'_> {
         for framed in &parts {
             self.gather(framed, &mut chunk, bound.frame())?;
         }
-        Ok(bound.encode_frame(Elements::Fixed(chunk), self.keep_empty(), context)?)
+        Ok(bound.encode_frame(Elements::Fixed(chunk), self.keep_empty, context)?)
     }
 
     fn encode_variable(&self, bound: &Bound, parts: &[Framed<'_>], old: Option<&[u8]>, context: &mut Context) -> Result<Option<Vec<u8>>> {
@@ -162,7 +174,7 @@ impl Writer<'_> {
         }
         let mut out = Variable::new();
         chunk.iter().for_each(|c| out.push(c));
-        Ok(bound.encode_frame(Elements::Variable(out), self.keep_empty(), context)?)
+        Ok(bound.encode_frame(Elements::Variable(out), self.keep_empty, context)?)
     }
 
     /// A shard all of which is new: its chunks are shared out among the workers.
@@ -181,7 +193,7 @@ impl Writer<'_> {
         for (i, bytes) in done {
             encoded[i] = bytes;
         }
-        if !self.keep_empty() && encoded.iter().all(Option::is_none) {
+        if !self.keep_empty && encoded.iter().all(Option::is_none) {
             return Ok(None);
         }
         let assembled = self.array.inner().with_context(|context| shard.assemble(encoded.into_iter().map(|b| b.map(Cow::Owned)), context));
@@ -214,7 +226,7 @@ impl Writer<'_> {
             let bytes = self.encode(shard.inner(), framed, stored, context)?;
             encoded.push(bytes.map(Cow::Owned));
         }
-        if !self.keep_empty() && encoded.iter().all(Option::is_none) {
+        if !self.keep_empty && encoded.iter().all(Option::is_none) {
             return Ok(None);
         }
         Ok(Some(shard.assemble(encoded, context)?))

@@ -146,7 +146,8 @@ fn objects_are_what_their_filter_says() {
 #[test]
 fn objects_in_order_f_are_transposed_only_where_their_codec_stores_memory_order() {
     let chain = |filter: Value| {
-        let array = v2_array(json!({"shape": [2, 2], "chunks": [2, 2], "order": "F", "dtype": "|O", "fill_value": null, "filters": [filter]}));
+        let array =
+            v2_array(json!({"shape": [2, 2], "chunks": [2, 2], "order": "F", "dtype": "|O", "fill_value": null, "filters": [filter]}));
         assert_eq!((array.problem(), array.document()["order"].as_str()), (None, Some("F")));
         names(&array).join(" ")
     };
