@@ -207,7 +207,7 @@ proptest! {
             0 => (regular(&[3, 2]), json!([little()])),
             1 => (regular(&[4, 4]), json!([plain_shard(&[2, 2])])),
             2 => (rectilinear(json!([[1, 2, 3], 3])), json!([{"name": "transpose", "configuration": {"order": [1, 0]}}, little()])),
-            _ => (regular(&[4, 6]), json!([plain_shard(&[4, 3]), "gzip"])),
+            _ => (regular(&[4, 6]), json!([plain_shard(&[4, 3]), gzip()])),
         };
         let mut array = v3(&store, "a", json!({"shape": [6, 5], "chunk_grid": grid, "codecs": codecs}));
         let (mut shape, mut model) = (vec![6u64, 5], vec![0u8; 30]);

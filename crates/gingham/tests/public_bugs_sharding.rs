@@ -79,7 +79,7 @@ fn zita_427_transpose_inside_a_shard() {
 #[test]
 fn zjava_61_shards_that_many_threads_encode() {
     let store = memory();
-    let sharding = shard(&[4, 4], json!([little(), "gzip"]), json!([little(), "crc32c"]), "end");
+    let sharding = shard(&[4, 4], json!([little(), gzip()]), json!([little(), "crc32c"]), "end");
     v3(&store, "a", json!({"shape": [64, 64], "chunk_grid": regular(&[64, 64]), "data_type": "uint32", "codecs": [sharding]}));
     let options = gingham::Options { threads: Some(16), ..Default::default() };
     let array = Array::open_with(&store, "a", &options).unwrap();
@@ -162,7 +162,7 @@ fn zp_3655_shards_in_shards() {
 #[test]
 fn zp_4202_codecs_around_a_shard() {
     let store = memory();
-    let zipped = v3(&store, "z", json!({"chunk_grid": regular(&[4, 4]), "codecs": [plain_shard(&[2, 2]), "gzip"]}));
+    let zipped = v3(&store, "z", json!({"chunk_grid": regular(&[4, 4]), "codecs": [plain_shard(&[2, 2]), gzip()]}));
     let turned = v3(
         &store,
         "t",

@@ -146,7 +146,7 @@ fn what_is_overwritten_whole_is_not_read() {
     let (store, log) = local();
     let arrays = [
         v3(&store, "plain", json!({"shape": [3, 5]})),
-        v3(&store, "zipped", json!({"shape": [3, 5], "codecs": [little(), "gzip"]})),
+        v3(&store, "zipped", json!({"shape": [3, 5], "codecs": [little(), gzip()]})),
         v3(&store, "shards", json!({"shape": [3, 5], "codecs": [plain_shard(&[1, 2])]})),
         v3(&store, "edges", json!({"shape": [3, 5], "chunk_grid": rectilinear(json!([[1, 4], 3]))})),
     ];
@@ -207,9 +207,10 @@ fn parts_of_uncompressed_chunks() {
     array.write_bytes((), &data).unwrap();
     asked(&log);
     assert_eq!(read(&array, "3").1, data[6144..8192]);
-    assert_eq!(asked(&log), ["get a/c/0/0/0 6144+2048"]);
+    // A file of another size would hold the elements elsewhere, so that it is asked for its size.
+    assert_eq!(asked(&log), ["get a/c/0/0/0 6144+2048", "stat a/c/0/0/0"]);
     assert_eq!(read(&array, "3, 4:6, ::-1").1, data[6656..6912].chunks(128).flat_map(|r| r.iter().rev().copied()).collect::<Vec<_>>());
-    assert_eq!(asked(&log), ["get a/c/0/0/0 6656+256"]);
+    assert_eq!(asked(&log), ["get a/c/0/0/0 6656+256", "stat a/c/0/0/0"]);
     // A thin slice lies in 128 places: the chunk is read once.
     assert_eq!(read(&array, ":, :, 3").1, data.iter().copied().skip(3).step_by(128).collect::<Vec<_>>());
     assert_eq!(asked(&log), ["get a/c/0/0/0"]);
@@ -218,7 +219,7 @@ fn parts_of_uncompressed_chunks() {
     assert_eq!(asked(&log), ["get a/c/0/0/0"]);
     // A few rows far apart are a few reads of memory or a file ...
     assert_eq!(read(&array, ":, 3").1.len(), 1024);
-    assert_eq!(asked(&log).len(), 8);
+    assert_eq!(asked(&log).iter().filter(|l| l.starts_with("get")).count(), 8);
 
     // ... and the whole chunk, or one range, behind a network.
     let (store, log) = remote(1 << 20);
@@ -233,7 +234,7 @@ fn parts_of_uncompressed_chunks() {
 
 #[test]
 fn absent_objects_are_asked_for_once() {
-    for (codecs, request) in [(json!([little()]), "get"), (json!([little(), "gzip"]), "get"), (json!([plain_shard(&[1, 1])]), "stat")] {
+    for (codecs, request) in [(json!([little()]), "get"), (json!([little(), gzip()]), "get"), (json!([plain_shard(&[1, 1])]), "stat")] {
         let (store, log) = local();
         let array = v3(&store, "a", json!({"fill_value": 5, "codecs": codecs}));
         asked(&log);
@@ -291,7 +292,7 @@ fn both_drivers_ask_for_the_same() {
         let (store, log) = make();
         let raw = v3(&store, "raw", json!({"shape": [8, 16, 128], "chunk_grid": regular(&[4, 16, 128])}));
         raw.write_bytes(select("2:"), &vec![3; 6 * 16 * 128]).unwrap();
-        v3(&store, "zip", json!({"shape": [8, 16, 128], "chunk_grid": regular(&[4, 16, 100]), "codecs": [little(), "gzip"]}))
+        v3(&store, "zip", json!({"shape": [8, 16, 128], "chunk_grid": regular(&[4, 16, 100]), "codecs": [little(), gzip()]}))
             .write_bytes(select(":2"), &vec![3; 2 * 16 * 128])
             .unwrap();
         v3(&store, "cut", json!({"shape": [8, 16, 128], "chunk_grid": regular(&[4, 16, 128]), "codecs": [plain_shard(&[2, 4, 32])]}))

@@ -117,7 +117,7 @@ fn elements_of_one_compressed_chunk() {
     let in_memory = || shared.clone();
     let stores: [&(dyn Fn() -> Store + Sync); 2] = [&in_memory, &files];
     for open in stores {
-        v3(&open(), "z", json!({"shape": [8], "chunk_grid": regular(&[8]), "codecs": [little(), "gzip"]}));
+        v3(&open(), "z", json!({"shape": [8], "chunk_grid": regular(&[8]), "codecs": [little(), gzip()]}));
         std::thread::scope(|s| {
             for w in 0..WRITERS {
                 s.spawn(move || {

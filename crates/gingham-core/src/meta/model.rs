@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::{consolidated, create, v2, v3};
 use crate::codec::Codec;
-use crate::dtype::{DataType, FillValue};
+use crate::dtype::{DataType, Endian, FillValue, TypeStr};
 use crate::grid::{Grid, grid_from_v3, grid_to_v3};
 use crate::json::{JsonError, Map, Read, Value, read_object};
 use crate::key::KeyEncoding;
@@ -93,6 +93,11 @@ pub struct Array {
     pub(super) dimension_names: Option<Vec<Option<String>>>,
     pub(super) problem: Option<Problem>,
     pub(super) warnings: Vec<String>,
+}
+
+fn is_integer(data_type: &DataType) -> bool {
+    use DataType::*;
+    matches!(data_type, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64)
 }
 
 impl Array {
@@ -189,7 +194,15 @@ impl Array {
     /// attributes or there was one, `.zattrs`.
     pub fn documents(&self) -> Vec<(&'static str, Value)> {
         let name = if self.format == Format::V3 { v3::DOCUMENT } else { v2::ARRAY };
-        documents(name, &self.document, self.attributes_document.as_ref())
+        let mut document = self.document.clone();
+        // Old writers left fill values such as 0.0 in arrays of integers; what is written has integers.
+        if self.format == Format::V2
+            && is_integer(&self.data_type)
+            && let Some(fill) = document.get_mut("fill_value").filter(|fill| fill.is_f64())
+        {
+            *fill = self.fill_value().to_v2(&TypeStr::new(self.data_type.clone(), Endian::Little));
+        }
+        documents(name, &document, self.attributes_document.as_ref())
     }
 
     /// Another grid (and so another shape): edits `shape` and `chunk_grid`; v2 refuses a grid that is not regular.

@@ -148,3 +148,7 @@ pub fn texts(elements: &Elements) -> Vec<String> {
     let values = elements.as_variable().unwrap();
     (0..values.len()).map(|i| String::from_utf8(values.get(i).to_vec()).unwrap()).collect()
 }
+
+pub fn gzip() -> Value {
+    json!({"name": "gzip", "configuration": {"level": 1}})
+}
