@@ -198,7 +198,6 @@ def test_consolidated_metadata_is_made_anew(gingham, tmp_path):
     assert new["deep/a"].chunks == (4,) and new["deep/a"][...].tolist() == list(range(12))
 
 
-@pytest.mark.xfail(reason="convert makes a folder of that name")
 def test_an_archive_is_a_target(gingham, tmp_path):
     zarr.create_array(tmp_path / "old", data=np.arange(10), chunks=(3,))
     gingham.run("convert", tmp_path / "old", tmp_path / "new.zip")

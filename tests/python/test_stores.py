@@ -82,7 +82,6 @@ def test_a_zip_archive(gingham, tmp_path, compressed):
     assert {c.name: values.sha256(c.expected) for c in cases} == gingham.checksums(tmp_path / "z.zip")
 
 
-@pytest.mark.xfail(reason="a path within an archive is looked for on the file system")
 def test_a_node_within_an_archive(gingham, tmp_path):
     data = np.arange(100).reshape(10, 10)
     with zarr.storage.ZipStore(tmp_path / "z.zip", mode="w") as store:

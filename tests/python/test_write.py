@@ -88,7 +88,6 @@ def test_codecs_by_their_short_names(gingham, tmp_path, codec, zarr_format):
 V2_TYPES = [*values.NUMBERS, ">i4", ">f8", "S5", "U3", ">U2", "V6", "M8[s]", ">m8[25us]"]
 
 
-@pytest.mark.xfail(reason="--dtype refuses numpy's type strings")
 @pytest.mark.parametrize("dtype", V2_TYPES, ids=str)
 def test_types_of_format_2(gingham, tmp_path, dtype):
     """Written in the byte order that is asked for, with a fill value, and read by zarr-python."""
@@ -183,7 +182,6 @@ def test_the_first_axis_may_be_without_a_name(gingham, tmp_path):
     assert zarr.open_array(tmp_path / "a", mode="r").metadata.dimension_names == (None, "x")
 
 
-@pytest.mark.xfail(reason="the hint is the engine's, which knows no option of the command")
 def test_the_hint_names_the_option_that_helps(gingham, tmp_path):
     gingham.write(tmp_path / "a", np.arange(6), "--create", folder=tmp_path)
     _, _, error = gingham.attempt("write", tmp_path / "a", "--create", "--shape", 3, "--dtype", "int32")

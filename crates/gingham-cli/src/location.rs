@@ -54,6 +54,17 @@ pub fn target(context: &Context, location: &str) -> Result<Store> {
     Ok(store::open_with(location, &context.store_options(location))?)
 }
 
+/// Opens the store that a conversion writes: as [`target`], but a path that ends in `.zip` becomes an archive. One that is there
+/// is only replaced where that was asked for.
+pub fn conversion_target(context: &Context, location: &str, overwrite: bool) -> Result<Store> {
+    check(location)?;
+    if !overwrite && std::path::Path::new(location).is_file() {
+        let error = gingham::Error::new(gingham::Kind::Exists, "there is a file already").at(|p| p.store = Some(location.into()));
+        return Err(Failure::from(error).instead_hint("--overwrite replaces it"));
+    }
+    Ok(store::create_with(location, &context.store_options(location))?)
+}
+
 fn check(location: &str) -> Result<()> {
     if location.trim().is_empty() {
         return Err(Failure::usage("the location is empty").hint("name a path or a URL"));

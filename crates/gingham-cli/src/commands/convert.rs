@@ -94,7 +94,7 @@ struct Before {
 pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     let options = arguments.options(context)?;
     let source = location::node(context, &arguments.source)?;
-    let target = location::target(context, &arguments.target)?;
+    let target = location::conversion_target(context, &arguments.target, arguments.overwrite)?;
     let entries = location::walk(source.clone())?;
     let before = before(&entries);
     let elements = |node: &Node| match node {
