@@ -1,10 +1,11 @@
-# What a developer runs. `make test` is what CI runs.
+# What a developer runs. `make test` is what CI runs. Needs GNU make 4; what else is missing is named when it is needed.
 SHELL := /bin/bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
-env = eval "$$(scripts/build-env)"
+# As an assignment first: a failure inside `eval "$(…)"` would pass unnoticed.
+env = settings="$$(scripts/build-env)"; eval "$$settings"
 
-.PHONY: demo build test lint test-rust test-python test-shared bench bench-quick docs venv
+.PHONY: demo build test lint test-rust test-python test-shared bench bench-quick venv
 
 ## Build the release and show what gingham does, on data that it makes.
 demo: build
@@ -21,12 +22,12 @@ lint:
 	$(env)
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --document-private-items
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --exclude gingham-cli --no-deps --locked --document-private-items
 
 test-rust: venv
 	$(env)
-	export GINGHAM_TEST_WEED="$$(.venv/bin/python scripts/find_weed.py)"
-	cargo test --workspace --locked
+	weed="$$(.venv/bin/python scripts/find_weed.py)"
+	GINGHAM_TEST_WEED="$$weed" cargo test --workspace --locked
 
 test-python: venv build
 	GINGHAM="$$PWD/target/release/gingham" .venv/bin/python -m pytest -q tests/python
@@ -38,18 +39,19 @@ test-shared: build
 venv: .venv/.done
 
 .venv/.done: tests/python/requirements.txt
-	python=$$(scripts/find-python)
+	python="$$(scripts/find-python)"
+	rm -rf .venv
 	"$$python" -m venv .venv
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
 	touch .venv/.done
 
+## Every stage alone, then side by side with zarrs (docs/performance.md).
 bench:
 	$(env)
-	cargo bench --locked -p gingham-bench
+	cargo bench --locked --manifest-path bench/Cargo.toml --bench stages
+	cargo run --release --locked --manifest-path bench/Cargo.toml --bin versus
 
+## Side by side only, few rounds: under three minutes once it is built.
 bench-quick:
 	$(env)
-	cargo bench --locked -p gingham-bench -- --quick
-
-docs: build
-	target/release/gingham help-markdown > docs/reference/command.md
+	cargo run --release --locked --manifest-path bench/Cargo.toml --bin versus -- --quick

@@ -8,9 +8,9 @@ use crate::error::{Failure, Result};
 const KNOWN: &str = "none, zstd[:LEVEL], gzip[:LEVEL], zlib[:LEVEL], blosc[:CNAME[:LEVEL[:SHUFFLE]]], lz4[:ACCELERATION], \
                      bz2[:LEVEL], shuffle[:SIZE], crc32c, crc32, adler32, fletcher32, bitround:BITS, packbits, pcodec[:LEVEL]";
 
-/// Reads a list of codecs, separated by `,` or `+`, in the order of encoding. `itemsize` is that of an element (1 where
-/// it is not known): Blosc and shuffle need it. `none` is the empty list.
-pub fn parse(text: &str, itemsize: usize) -> Result<Vec<Codec>> {
+/// Reads a list of codecs, separated by `,` or `+`, in the order of encoding. `itemsize` is that of an element, which Blosc
+/// and shuffle need; `None` where it differs from array to array, and the job puts Blosc's in. `none` is the empty list.
+pub fn parse(text: &str, itemsize: Option<usize>) -> Result<Vec<Codec>> {
     let text = text.trim();
     if text.starts_with(['{', '[']) {
         return from_json(text);
@@ -27,7 +27,7 @@ fn from_json(text: &str) -> Result<Vec<Codec>> {
     chain_from_v3(&list).map_err(|e| Failure::usage(format!("the codecs are refused: {e}")))
 }
 
-fn one(text: &str, itemsize: usize) -> Result<Codec> {
+fn one(text: &str, itemsize: Option<usize>) -> Result<Codec> {
     let mut parts = text.split(':');
     let name = parts.next().unwrap_or("").to_ascii_lowercase();
     let mut parameters = Parameters { text, parts: parts.collect(), next: 0 };
@@ -38,13 +38,18 @@ fn one(text: &str, itemsize: usize) -> Result<Codec> {
         "bz2" => Codec::Bz2 { level: parameters.number("level", 5, 1..=9)? as u32 },
         "lz4" => Codec::Lz4 { acceleration: parameters.number("acceleration", 1, 1..=65537)? as i32 },
         "blosc" => blosc(&mut parameters, itemsize)?,
-        "shuffle" => Codec::Shuffle { elementsize: parameters.number("size", itemsize as i64, 1..=65536)? as usize },
+        "shuffle" => Codec::Shuffle {
+            elementsize: match itemsize {
+                Some(size) => parameters.number("size", size as i64, 1..=65536)? as usize,
+                None => parameters.required("size of an element", 4, 1..=65536)? as usize,
+            },
+        },
         "crc32c" => Codec::Crc32c { location: Location::End },
         "crc32" => Codec::Crc32 { location: Location::Start },
         "adler32" => Codec::Adler32 { location: Location::Start },
         "fletcher32" => Codec::Fletcher32,
         "bitround" => {
-            Codec::BitRound { keepbits: parameters.required("number of mantissa bits to keep", 0..=52)? as u32, numcodecs: false }
+            Codec::BitRound { keepbits: parameters.required("number of mantissa bits to keep", 10, 0..=52)? as u32, numcodecs: false }
         }
         "packbits" => Codec::PackBits { padding: gingham::core::codec::PackBitsPadding::None, first_bit: None, last_bit: None },
         "pcodec" => Codec::Pcodec(Pcodec {
@@ -66,7 +71,7 @@ fn one(text: &str, itemsize: usize) -> Result<Codec> {
     Ok(codec)
 }
 
-fn blosc(parameters: &mut Parameters, itemsize: usize) -> Result<Codec> {
+fn blosc(parameters: &mut Parameters, itemsize: Option<usize>) -> Result<Codec> {
     let cname = match parameters.word() {
         None | Some("zstd") => BloscCompressor::Zstd,
         Some("lz4") => BloscCompressor::Lz4,
@@ -83,7 +88,7 @@ fn blosc(parameters: &mut Parameters, itemsize: usize) -> Result<Codec> {
     let clevel = parameters.number("level", 5, 0..=9)? as u8;
     // Blosc's own rule for "automatic": bits for one-byte elements, bytes for all others.
     let shuffle = match parameters.word() {
-        None if itemsize == 1 => BloscShuffle::Bit,
+        None if itemsize == Some(1) => BloscShuffle::Bit,
         None | Some("shuffle" | "byte" | "byteshuffle") => BloscShuffle::Byte,
         Some("bitshuffle" | "bit") => BloscShuffle::Bit,
         Some("noshuffle" | "none") => BloscShuffle::None,
@@ -92,7 +97,7 @@ fn blosc(parameters: &mut Parameters, itemsize: usize) -> Result<Codec> {
         }
     };
     // Blosc keeps the size of an item in one byte; longer items are shuffled as single bytes.
-    let typesize = if itemsize > 255 { 1 } else { itemsize };
+    let typesize = itemsize.filter(|&n| n <= 255).unwrap_or(1);
     Ok(Codec::Blosc { cname, clevel, shuffle, typesize, blocksize: 0 })
 }
 
@@ -114,9 +119,9 @@ impl<'a> Parameters<'a> {
             Some(text) => self.check(what, text, range),
         }
     }
-    fn required(&mut self, what: &str, range: std::ops::RangeInclusive<i64>) -> Result<i64> {
+    fn required(&mut self, what: &str, example: i64, range: std::ops::RangeInclusive<i64>) -> Result<i64> {
         match self.word() {
-            None => Err(Failure::usage(format!("\"{}\" lacks its {what}", self.text)).hint(format!("write it as {}:10", self.text))),
+            None => Err(Failure::usage(format!("\"{}\" lacks its {what}", self.text)).hint(format!("write it as {}:{example}", self.text))),
             Some(text) => self.check(what, text, range),
         }
     }
@@ -140,15 +145,15 @@ mod tests {
 
     #[test]
     fn short_names_become_codecs() {
-        assert_eq!(parse("zstd:3", 4).unwrap(), [Codec::Zstd { level: 3, checksum: false }]);
-        assert_eq!(parse("zstd:-7", 4).unwrap(), [Codec::Zstd { level: -7, checksum: false }]);
-        assert_eq!(parse("gzip", 4).unwrap(), [Codec::Gzip { level: 5 }]);
-        assert_eq!(parse("none", 4).unwrap(), []);
+        assert_eq!(parse("zstd:3", Some(4)).unwrap(), [Codec::Zstd { level: 3, checksum: false }]);
+        assert_eq!(parse("zstd:-7", Some(4)).unwrap(), [Codec::Zstd { level: -7, checksum: false }]);
+        assert_eq!(parse("gzip", Some(4)).unwrap(), [Codec::Gzip { level: 5 }]);
+        assert_eq!(parse("none", Some(4)).unwrap(), []);
         let blosc = Codec::Blosc { cname: BloscCompressor::Lz4, clevel: 5, shuffle: BloscShuffle::Byte, typesize: 4, blocksize: 0 };
-        assert_eq!(parse("blosc:lz4:5:shuffle", 4).unwrap(), [blosc.clone()]);
-        assert_eq!(parse("blosc:lz4", 4).unwrap(), [blosc]);
+        assert_eq!(parse("blosc:lz4:5:shuffle", Some(4)).unwrap(), std::slice::from_ref(&blosc));
+        assert_eq!(parse("blosc:lz4", Some(4)).unwrap(), [blosc]);
         assert_eq!(
-            parse("bitround:10 , zstd:5+crc32c", 4).unwrap(),
+            parse("bitround:10 , zstd:5+crc32c", Some(4)).unwrap(),
             [
                 Codec::BitRound { keepbits: 10, numcodecs: false },
                 Codec::Zstd { level: 5, checksum: false },
@@ -159,13 +164,14 @@ mod tests {
 
     #[test]
     fn bloscs_automatic_shuffle_follows_the_item_size() {
-        let shuffle = |size| match parse("blosc", size).unwrap().remove(0) {
+        let shuffle = |size| match parse("blosc", Some(size)).unwrap().remove(0) {
             Codec::Blosc { shuffle, typesize, .. } => (shuffle, typesize),
             _ => panic!(),
         };
         assert_eq!(shuffle(1), (BloscShuffle::Bit, 1));
         assert_eq!(shuffle(8), (BloscShuffle::Byte, 8));
         assert_eq!(shuffle(300), (BloscShuffle::Byte, 1));
+        assert!(parse("shuffle", None).unwrap_err().what().contains("size of an element"));
     }
 
     #[test]
@@ -183,7 +189,7 @@ mod tests {
             ("zstd,,gzip", "has no name"),
             ("{", "not JSON"),
         ] {
-            let error = parse(text, 4).unwrap_err();
+            let error = parse(text, Some(4)).unwrap_err();
             assert!(error.what().contains(part), "{text}: {}", error.what());
         }
     }

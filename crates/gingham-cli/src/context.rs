@@ -40,6 +40,7 @@ impl Context {
             // Later settings win over those of the environment.
             settings.push(("aws_endpoint".into(), endpoint.clone()));
             settings.push(("azure_storage_endpoint".into(), endpoint.clone()));
+            settings.push(("google_base_url".into(), endpoint.clone()));
             if endpoint.starts_with("http://") {
                 settings.push(("aws_allow_http".into(), "true".into()));
                 settings.push(("azure_allow_http".into(), "true".into()));
@@ -61,6 +62,7 @@ impl Context {
             environment,
             array: gingham::Options {
                 threads: jobs.map(usize::from),
+                format: globals.zarr_format.map(Into::into),
                 separator: globals.separator.map(|s| match s {
                     Separator::Slash => '/',
                     Separator::Period => '.',

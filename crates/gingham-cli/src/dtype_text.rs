@@ -20,6 +20,10 @@ pub fn parse(text: &str) -> Result<TypeStr> {
     if text == "str" {
         return Ok(plain(DataType::String));
     }
+    if text.starts_with(['<', '>', '|', '=']) {
+        let typestr = parse_v2(&Value::String(text.into())).map_err(|e| refused(text, &e.what))?;
+        return known(text, typestr.data_type.clone()).map(|_| typestr);
+    }
     if let Some(typestr) = numpy_name(text) {
         return parse_v2(&Value::String(typestr)).map_err(|e| refused(text, &e.what));
     }
@@ -29,12 +33,7 @@ pub fn parse(text: &str) -> Result<TypeStr> {
         // A known name that needs a configuration.
         Err(e) => return Err(refused(text, &e.what)),
     }
-    match parse_v2(&Value::String(text.into())) {
-        Ok(TypeStr { data_type: DataType::Unknown { .. }, .. }) | Err(_) => {
-            known(text, DataType::Unknown { name: text.into(), configuration: None }).map(plain)
-        }
-        Ok(typestr) => Ok(typestr),
-    }
+    known(text, DataType::Unknown { name: text.into(), configuration: None }).map(plain)
 }
 
 /// `datetime64[ns]`, `timedelta64[10s]`, `U12`, `S4`, `V16` as numpy's type strings.
@@ -74,6 +73,21 @@ fn refused(text: &str, why: &str) -> Failure {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+
+    #[test]
+    fn every_usual_spelling_is_understood() {
+        let of = |text: &str| parse(text).unwrap();
+        assert_eq!(of("float32").data_type, of("<f4").data_type);
+        assert_eq!(of(">i4").order, [Endian::Big]);
+        assert_eq!(of("str").data_type, DataType::String);
+        assert_eq!(of("r16").data_type, DataType::Raw(2));
+        assert_eq!(of("U3").data_type, DataType::FixedUtf32(3));
+        assert!(matches!(of("datetime64[ns]").data_type, DataType::DateTime { .. }));
+        assert!(matches!(of(r#"[["a","<i4"],["b","<f8"]]"#).data_type, DataType::Struct(_)));
+        for bad in ["", "int99", "<q9", "|O", "U99999999999999999999", "[1", "{}", "datetime64[parsec]"] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn numpy_names_become_type_strings() {

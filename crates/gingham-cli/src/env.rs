@@ -2,7 +2,7 @@
 //!
 //! | variable | what |
 //! |---|---|
-//! | `AWS_*`, `GOOGLE_*`, `AZURE_*` | settings of object stores, in lower case as `object_store` names them |
+//! | `AWS_*`, `GOOGLE_*`, `AZURE_*` | settings of object stores, see [`SETTINGS`]; others of these names are not ours |
 //! | `GINGHAM_JOBS` | `--jobs` |
 //! | `GINGHAM_PROGRESS` | `--progress` |
 //! | `HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY` (also in lower case) | `--proxy`, and the hosts that it is not for |
@@ -13,6 +13,66 @@ use clap::ValueEnum;
 
 use crate::args::ProgressMode;
 use crate::error::{Failure, Result};
+
+/// Variables that are settings of object stores, in lower case as the stores name them.
+const SETTINGS: [&str; 56] = [
+    "aws_access_key_id",
+    "aws_allow_http",
+    "aws_checksum_algorithm",
+    "aws_container_authorization_token_file",
+    "aws_container_credentials_full_uri",
+    "aws_container_credentials_relative_uri",
+    "aws_default_region",
+    "aws_endpoint",
+    "aws_endpoint_url",
+    "aws_endpoint_url_s3",
+    "aws_endpoint_url_sts",
+    "aws_imdsv1_fallback",
+    "aws_metadata_endpoint",
+    "aws_region",
+    "aws_request_payer",
+    "aws_role_arn",
+    "aws_role_session_name",
+    "aws_s3_express",
+    "aws_secret_access_key",
+    "aws_server_side_encryption",
+    "aws_session_token",
+    "aws_skip_signature",
+    "aws_sse_bucket_key_enabled",
+    "aws_sse_customer_key_base64",
+    "aws_sse_kms_key_id",
+    "aws_unsigned_payload",
+    "aws_virtual_hosted_style_request",
+    "aws_web_identity_token_file",
+    "azure_allow_http",
+    "azure_authority_host",
+    "azure_client_id",
+    "azure_client_secret",
+    "azure_endpoint",
+    "azure_federated_token_file",
+    "azure_identity_endpoint",
+    "azure_msi_endpoint",
+    "azure_msi_resource_id",
+    "azure_object_id",
+    "azure_skip_signature",
+    "azure_storage_access_key",
+    "azure_storage_account_key",
+    "azure_storage_account_name",
+    "azure_storage_endpoint",
+    "azure_storage_sas_key",
+    "azure_storage_sas_token",
+    "azure_storage_token",
+    "azure_storage_use_emulator",
+    "azure_tenant_id",
+    "azure_use_azure_cli",
+    "google_application_credentials",
+    "google_base_url",
+    "google_bearer_token",
+    "google_service_account",
+    "google_service_account_key",
+    "google_service_account_path",
+    "google_skip_signature",
+];
 
 /// What the environment says.
 #[derive(Debug, Default, PartialEq)]
@@ -64,10 +124,13 @@ fn parse(variables: impl Iterator<Item = (String, String)>) -> Result<Environmen
                 found.proxy.get_or_insert(value);
             }
             "NO_PROXY" | "no_proxy" => found.no_proxy = value.split(',').map(|h| h.trim().to_string()).filter(|h| !h.is_empty()).collect(),
-            _ if ["AWS_", "GOOGLE_", "AZURE_"].iter().any(|p| name.starts_with(p)) => {
-                found.settings.push((name.to_ascii_lowercase(), value));
+            _ => {
+                let setting = name.to_ascii_lowercase();
+                // Only what is written in capitals is a variable of this kind.
+                if name == setting.to_ascii_uppercase() && SETTINGS.binary_search(&setting.as_str()).is_ok() {
+                    found.settings.push((setting, value));
+                }
             }
-            _ => {}
         }
     }
     found.settings.sort();
@@ -85,8 +148,21 @@ mod tests {
 
     #[test]
     fn settings_of_object_stores_are_passed_on_in_lower_case() {
-        let env = of(&[("AWS_REGION", "eu-west-1"), ("PATH", "/bin"), ("AWS_ACCESS_KEY_ID", "k"), ("AWS_PROFILE", "")]).unwrap();
+        let variables =
+            [("AWS_REGION", "eu-west-1"), ("PATH", "/bin"), ("AWS_ACCESS_KEY_ID", "k"), ("AWS_PROFILE", "x"), ("AWS_CA_BUNDLE", "y")];
+        let env = of(&variables).unwrap();
         assert_eq!(env.settings, [("aws_access_key_id".into(), "k".into()), ("aws_region".into(), "eu-west-1".into())]);
+    }
+
+    #[test]
+    fn every_setting_is_one_that_the_stores_know() {
+        assert!(SETTINGS.is_sorted());
+        for name in SETTINGS {
+            let options = gingham::store::Options { settings: vec![(name.into(), "x".into())], ..Default::default() };
+            if let Err(error) = gingham::store::open_with("s3://bucket/x.zarr", &options) {
+                assert!(!error.to_string().contains("is not a setting"), "{error}");
+            }
+        }
     }
 
     #[test]

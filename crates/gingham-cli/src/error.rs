@@ -68,6 +68,13 @@ impl Failure {
         }
         self
     }
+    /// Another hint: the option to type, where the library speaks of what to ask for.
+    pub fn instead_hint(mut self, hint: impl Into<String>) -> Self {
+        if let Failure::Told(told) = &mut self {
+            told.hint = Some(hint.into());
+        }
+        self
+    }
     /// Adds the place where there is none.
     pub fn at(mut self, place: impl Into<String>) -> Self {
         if let Failure::Told(told) = &mut self {
@@ -162,7 +169,8 @@ impl From<Error> for Failure {
         // A chain of errors may be a loop in principle; eight causes tell all that a user can use.
         while let Some(cause) = source.filter(|_| because.len() < 8) {
             let text = cause.to_string();
-            if text != what && because.last() != Some(&text) {
+            // A cause that was told already says nothing new.
+            if !what.contains(&text) && because.last() != Some(&text) {
                 because.push(text);
             }
             source = cause.source();

@@ -1,5 +1,7 @@
 //! From a path or URL to the node that lies there.
 
+use std::path::Path;
+
 use gingham::store::{self, Store};
 use gingham::{Array, Entry, Group, Node};
 
@@ -10,7 +12,21 @@ use crate::words;
 /// Opens what lies at a location.
 pub fn node(context: &Context, location: &str) -> Result<Node> {
     check(location)?;
-    Ok(gingham::open_url(location, &context.store_options(location), &context.array)?.1)
+    let options = context.store_options(location);
+    match within_file(location) {
+        Some((file, path)) => Ok(gingham::open(&store::open_with(file, &options)?, path, &context.array)?),
+        None => Ok(gingham::open_url(location, &options, &context.array)?.1),
+    }
+}
+
+/// A path that goes on behind a file, as in `archive.zip/group/array`: the file, and the node's path in it.
+fn within_file(location: &str) -> Option<(&str, &str)> {
+    if location.contains("://") {
+        return None;
+    }
+    let (file, rest) = location.match_indices('/').map(|(i, _)| location.split_at(i)).find(|(file, _)| Path::new(file).is_file())?;
+    let path = rest.trim_matches('/');
+    (!path.is_empty()).then_some((file, path))
 }
 
 /// Opens an array; for a group the error names the arrays that could have been meant.
@@ -36,6 +52,17 @@ fn array_name(entry: Entry) -> Option<String> {
 pub fn target(context: &Context, location: &str) -> Result<Store> {
     check(location)?;
     Ok(store::open_with(location, &context.store_options(location))?)
+}
+
+/// Opens the store that a conversion writes: as [`target`], but a path that ends in `.zip` becomes an archive. One that is there
+/// is only replaced where that was asked for.
+pub fn conversion_target(context: &Context, location: &str, overwrite: bool) -> Result<Store> {
+    check(location)?;
+    if !overwrite && std::path::Path::new(location).is_file() {
+        let error = gingham::Error::new(gingham::Kind::Exists, "there is a file already").at(|p| p.store = Some(location.into()));
+        return Err(Failure::from(error).instead_hint("--overwrite replaces it"));
+    }
+    Ok(store::create_with(location, &context.store_options(location))?)
 }
 
 fn check(location: &str) -> Result<()> {

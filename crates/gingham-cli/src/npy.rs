@@ -7,7 +7,7 @@
 use std::io::{Read, Write};
 
 use gingham::DataType;
-use gingham::core::dtype::{Endian, TypeStr, parse_v2, to_v2};
+use gingham::core::dtype::{Endian, Float, TypeStr, parse_v2, to_v2};
 use serde_json::{Map, Value};
 
 use crate::error::{Failure, Result};
@@ -40,10 +40,21 @@ fn descr(data_type: &DataType) -> Result<Value> {
         DataType::UInt2 | DataType::UInt4 => &DataType::UInt8,
         other => other,
     };
-    if data_type.size().is_none() {
+    if data_type.size().is_none() || !numpy_knows(data_type) {
         return Err(refuse());
     }
     to_v2(&TypeStr { data_type: data_type.clone(), order: vec![Endian::Little; leaves(data_type)] }).map_err(|_| refuse())
+}
+
+/// True where every number in a type is of a kind that NumPy itself has.
+fn numpy_knows(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Float(f) => matches!(f, Float::F16 | Float::F32 | Float::F64),
+        DataType::Complex(f) => matches!(f, Float::F32 | Float::F64),
+        DataType::Struct(fields) => fields.iter().all(|f| numpy_knows(&f.data_type)),
+        DataType::FixedArray { item, .. } => numpy_knows(item),
+        _ => true,
+    }
 }
 
 /// Leaf components of a type, nested members flattened.
@@ -305,6 +316,35 @@ mod tests {
             assert!(parse(text).is_err(), "{text}");
         }
         assert!(parse(&"[".repeat(100_000)).unwrap_err().contains("too deeply"));
+    }
+
+    #[test]
+    fn headers_are_read_back_and_aligned() {
+        use gingham::core::dtype::TimeUnit;
+        let field = |name: &str, data_type| gingham::core::dtype::Field { name: name.into(), data_type };
+        let nested = DataType::Struct(vec![field("é", DataType::Int16), field("z", DataType::FixedUtf32(3))]);
+        for data_type in [
+            DataType::Bool,
+            DataType::Int8,
+            DataType::UInt64,
+            DataType::Float(Float::F16),
+            DataType::Complex(Float::F64),
+            DataType::Raw(5),
+            DataType::FixedBytes(4),
+            DataType::DateTime { unit: TimeUnit::Micro, scale: 10 },
+            DataType::Struct(vec![field("a", DataType::UInt8), field("n", nested)]),
+        ] {
+            for shape in [vec![], vec![7], vec![2, 0, 3]] {
+                let mut bytes = Vec::new();
+                write_header(&mut bytes, &data_type, &shape).unwrap();
+                assert_eq!(bytes.len() % 64, 0);
+                let header = read_header(&mut bytes.as_slice(), "x").unwrap();
+                assert_eq!((header.typestr.data_type, header.shape, header.fortran), (data_type.clone(), shape, false));
+            }
+        }
+        for refused in [DataType::Float(Float::BFloat16), DataType::Float(Float::E4M3), DataType::String, DataType::Complex(Float::F16)] {
+            assert!(write_header(&mut Vec::new(), &refused, &[1]).unwrap_err().what().contains(".npy"));
+        }
     }
 
     #[test]

@@ -98,7 +98,11 @@ pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let value: f64 = number.parse().map_err(|_| format!("\"{text}\" is not a size; write it as 512MiB or 2G"))?;
     let bytes = value * 1024f64.powi(power);
     // 2^53: every whole number up to there is exact.
-    if bytes < 1.0 || bytes > 9e15 { Err(format!("\"{text}\" is out of range; the least is 1, the most 8 PiB")) } else { Ok(bytes as u64) }
+    if !(1.0..=9e15).contains(&bytes) {
+        Err(format!("\"{text}\" is out of range; the least is 1, the most 8 PiB"))
+    } else {
+        Ok(bytes as u64)
+    }
 }
 
 /// Cuts a text to `most` characters, with an ellipsis in place of what is cut; control characters are shown as `\u{..}`.

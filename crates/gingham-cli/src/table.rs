@@ -64,7 +64,9 @@ impl Table {
     pub fn print(&self, out: &mut dyn Write, indent: &str) -> io::Result<()> {
         let mut widths: Vec<usize> = self.head.iter().map(|(t, _)| t.chars().count()).collect();
         for row in &self.rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
+            // Behind the last cell of a row that is short of some nothing has to line up: it may be as long as it likes.
+            let measured = if row.len() < self.head.len() { row.len().saturating_sub(1) } else { row.len() };
+            for (width, cell) in widths.iter_mut().zip(&row[..measured]) {
                 *width = (*width).max(cell.chars().count());
             }
         }
@@ -121,5 +123,12 @@ mod tests {
         let mut table = Table::new(&[("what", Align::Left), ("n", Align::Right), ("note", Align::Left)]);
         table.row(["a".into(), "1,000".into(), "x".into()]).row(["long".into(), "5".into()]);
         assert_eq!(plain(|o| table.print(o, "")), "what      n  note\na     1,000  x\nlong      5\n");
+    }
+
+    #[test]
+    fn a_sentence_at_the_end_of_a_row_does_not_widen_its_column() {
+        let mut table = Table::new(&[("", Align::Left), ("", Align::Left), ("", Align::Left)]);
+        table.row(["a".into(), "int8".into(), "3".into()]).row(["bad".into(), "cannot be opened: no".into()]);
+        assert_eq!(plain(|o| table.print(o, "")), "a    int8  3\nbad  cannot be opened: no\n");
     }
 }

@@ -80,7 +80,7 @@ pub fn axis_name(names: Option<&[Option<String>]>, i: usize) -> String {
 /// A codec by what it does, with its parameters: `zstd level 3`, `blosc lz4 level 5 shuffle`.
 pub fn codec(codec: &Codec) -> String {
     match codec {
-        Codec::Transpose { order } => format!("transpose to {}", order.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
+        Codec::Transpose { order } => format!("transpose ({})", order.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")),
         Codec::BitRound { keepbits, .. } => format!("bitround to {keepbits} mantissa bits"),
         Codec::Bytes(ByteOrder::None) => "bytes".into(),
         Codec::Bytes(ByteOrder::Uniform(Endian::Little)) => "bytes little-endian".into(),

@@ -120,6 +120,13 @@ fn an_array_that_is_there_is_not_replaced_by_accident() {
     assert_eq!(ran.code, 6, "{}", ran.err);
     assert!(ran.err.contains("--overwrite"), "{}", ran.err);
     assert_eq!(place.values("a.zarr"), json!([7, 7, 7]));
+    // What is refused is refused before the old array goes.
+    place.file("x.npy", npy("'<i4'", false, "(3,)", &i32s(0..3)));
+    for line in ["--dtype int8 --from x.npy", "--shape 2 --from x.npy", "--shape 3 --dtype int8 --value 300", "--from x.npy --select 9"] {
+        let ran = place.run(&format!("write a.zarr --create --overwrite {line}"));
+        assert_eq!(ran.code, 2, "{line}: {}", ran.err);
+        assert_eq!(place.values("a.zarr"), json!([7, 7, 7]), "{line}");
+    }
     place.ok("write a.zarr --create --shape 2 --dtype int16 --overwrite");
     assert_eq!(place.values("a.zarr"), json!([0, 0]));
 }
@@ -258,6 +265,15 @@ fn an_absent_chunk_can_be_an_error() {
     assert_ne!(ran.code, 0);
     assert!(ran.out.is_empty() && ran.err.contains("[1]"), "{}{}", ran.out, ran.err);
     place.ok("read a.zarr --select :2 --require-chunks");
+}
+
+#[test]
+fn more_is_said_when_asked_and_never_on_standard_output() {
+    let place = Place::new();
+    place.ok("write a.zarr --create --shape 4 --dtype int32 --chunks 2 --value 1");
+    let ran = place.run("read a.zarr -v --select 0");
+    assert_eq!(ran.out, "{\"shape\": [], \"values\": [1]}\n");
+    assert!(ran.err.starts_with("4 B out of 1 chunk, 8 B decoded, in "), "{}", ran.err);
 }
 
 #[test]

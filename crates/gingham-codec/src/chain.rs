@@ -12,7 +12,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use gingham_core::Shape;
 use gingham_core::codec::{self as spec, Codec};
 use gingham_core::dtype::{DataType, Elements, FillValue};
 
@@ -233,8 +232,7 @@ impl Bound {
             }
             return Ok(bytes);
         }
-        let mut out = context.take();
-        out.resize(self.byte_len()?, 0);
+        let mut out = context.scratch(self.byte_len()?);
         self.decode_frame_into(object, &mut out, context)?;
         Ok(Cow::Owned(out))
     }
@@ -412,9 +410,4 @@ pub fn is_fill(elements: &Elements, fill: &FillValue) -> bool {
         }
         Elements::Variable(v) => (0..v.len()).all(|i| v.get(i) == unit),
     }
-}
-
-/// The shape of something in another order of axes.
-pub(crate) fn permuted(shape: &[u64], order: Option<&[usize]>) -> Shape {
-    order.map_or_else(|| shape.into(), |o| o.iter().map(|&a| shape[a]).collect())
 }

@@ -129,6 +129,14 @@ impl Context {
         b.clear();
         b
     }
+    /// A buffer of `len` bytes that hold whatever its last user left: for results that are written whole, so that no time
+    /// goes into zeros (a tenth to a half of a fast decoder's).
+    pub fn scratch(&mut self, len: usize) -> Vec<u8> {
+        let mut b = self.free.pop().unwrap_or_default();
+        b.truncate(len);
+        b.resize(len, 0);
+        b
+    }
     /// Gives a buffer back for the next use.
     pub fn give(&mut self, buffer: Vec<u8>) {
         if self.free.len() < 8 {

@@ -11,6 +11,8 @@
 //! write is the same copy with the two sides exchanged. Every copy checks its extent against both buffers once, before the
 //! unchecked loops begin.
 
+mod tile;
+
 use std::cmp::Reverse;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -20,6 +22,7 @@ use smallvec::SmallVec;
 
 /// Which elements of one axis are taken, and where they go.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // the variants' own sentences name their members
 pub enum Take {
     /// Elements `start, start + step, …` (`count` of them) go to `dst, dst + 1, …`.
     Run { start: u64, step: i64, count: u64, dst: u64 },
@@ -482,7 +485,7 @@ unsafe fn over_runs(runs: &[(usize, isize, isize)], src: *const u8, dst: *mut u8
         [] => unsafe { std::ptr::copy_nonoverlapping(src, dst, item) },
         [(count, s, d)] if *s == item as isize && *d == item as isize => unsafe { std::ptr::copy_nonoverlapping(src, dst, count * item) },
         [run] => unsafe { row(*run, src, dst, item) },
-        [outer, inner] if outer.1.unsigned_abs() < inner.1.unsigned_abs() => unsafe { tile(*outer, *inner, src, dst, item) },
+        [outer, inner] if outer.1.unsigned_abs() < inner.1.unsigned_abs() => unsafe { tile::tile(*outer, *inner, src, dst, item) },
         [outer, rest @ ..] => {
             for k in 0..outer.0 as isize {
                 unsafe { over_runs(rest, src.offset(k * outer.1), dst.offset(k * outer.2), item) };
@@ -517,23 +520,5 @@ unsafe fn row((count, s, d): (usize, isize, isize), src: *const u8, dst: *mut u8
     }
 }
 
-/// Rows and columns exchanged: in tiles of 32 x 32, so that both sides stay in the first-level cache (32 rows of 64-byte
-/// lines are 2 KiB a side).
-#[allow(unsafe_code)]
-unsafe fn tile(outer: (usize, isize, isize), inner: (usize, isize, isize), src: *const u8, dst: *mut u8, item: usize) {
-    const TILE: usize = 32;
-    for o in (0..outer.0).step_by(TILE) {
-        let os = TILE.min(outer.0 - o);
-        for i in (0..inner.0).step_by(TILE) {
-            let is = TILE.min(inner.0 - i);
-            for k in o..o + os {
-                // SAFETY: within the checked extents.
-                unsafe {
-                    let s = src.offset(k as isize * outer.1 + i as isize * inner.1);
-                    let d = dst.offset(k as isize * outer.2 + i as isize * inner.2);
-                    row((is, inner.1, inner.2), s, d, item);
-                }
-            }
-        }
-    }
-}
+#[cfg(test)]
+mod tests;

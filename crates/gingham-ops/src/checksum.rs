@@ -136,3 +136,57 @@ impl<'a> ListText<'a> {
         hash.update(self.text.as_bytes());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use gingham::store::memory::Memory;
+    use gingham::{Grid, NewArray, Selection, Store};
+
+    fn array(data_type: DataType, shape: &[u64], chunks: &[u64], elements: &Elements) -> Array {
+        let new = NewArray::new(data_type, Grid::regular(shape, chunks).unwrap());
+        let array = Array::create(&Store::new(Memory::new()), "", new).unwrap();
+        if !shape.contains(&0) {
+            array.write_elements(Selection::All, elements).unwrap();
+        }
+        array
+    }
+
+    fn hex(bytes: &[u8]) -> String {
+        Sha256::digest(bytes).iter().map(|b| format!("{b:02x}")).collect()
+    }
+
+    #[test]
+    fn the_hash_is_of_the_bytes_in_c_order_whatever_the_chunks() {
+        let bytes: Vec<u8> = (0..240u32).map(|i| i as u8).collect();
+        for chunks in [[10, 24], [3, 7], [1, 24], [10, 1]] {
+            let a = array(DataType::UInt8, &[10, 24], &chunks, &Elements::Fixed(bytes.clone()));
+            let done = std::cell::Cell::new(0);
+            assert_eq!(checksum(&a, &|n| done.set(n)).unwrap(), hex(&bytes));
+            assert_eq!(done.get(), 240);
+        }
+        assert_eq!(checksum(&array(DataType::UInt8, &[0, 4], &[1, 4], &Elements::Fixed(vec![])), &|_| {}).unwrap(), hex(b""));
+    }
+
+    #[test]
+    fn strings_are_hashed_as_one_json_list() {
+        let mut v = Variable::new();
+        ["a\"b", "", "é\n", "\u{7f}"].iter().for_each(|s| v.push(s.as_bytes()));
+        let a = array(DataType::String, &[2, 2], &[1, 1], &Elements::Variable(v));
+        assert_eq!(checksum(&a, &|_| {}).unwrap(), hex("[\"a\\\"b\",\"\",\"é\\n\",\"\u{7f}\"]".as_bytes()));
+        let mut v = Variable::new();
+        [&b"ok"[..], &[0xff, 0x00]].iter().for_each(|s| v.push(s));
+        let a = array(DataType::Bytes, &[2], &[1], &Elements::Variable(v));
+        assert_eq!(checksum(&a, &|_| {}).unwrap(), hex(br#"["ok",{"hex":"ff00"}]"#));
+        let empty = array(DataType::String, &[0], &[1], &Elements::Variable(Variable::new()));
+        assert_eq!(checksum(&empty, &|_| {}).unwrap(), hex(b"[]"));
+    }
+
+    #[test]
+    fn damage_is_an_error_and_not_a_hash() {
+        let a = array(DataType::UInt8, &[4], &[2], &Elements::Fixed(vec![1, 2, 3, 4]));
+        a.store().put("c/1", gingham::store::Bytes::from_static(b"x"), &gingham::store::Condition::Always).unwrap();
+        assert_eq!(checksum(&a, &|_| {}).unwrap_err().kind(), Kind::Corrupt);
+    }
+}

@@ -90,6 +90,22 @@ pub struct Report {
 /// All nodes that cannot be converted, in one error; a target that is not empty; a target that is the source; too little
 /// memory for one object, with the least that works. A failure on the way leaves chunks without the documents of their
 /// arrays, never an array that is half there.
+///
+/// ```
+/// use gingham::store::memory::Memory;
+/// use gingham::{Array, DataType, Grid, NewArray, Selection, Store};
+/// use gingham_ops::convert::{Cut, Options, convert};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let (source, target) = (Store::new(Memory::new()), Store::new(Memory::new()));
+/// let array = Array::create(&source, "", NewArray::new(DataType::UInt8, Grid::regular(&[6], &[1])?))?;
+/// array.write_bytes(Selection::All, &[1, 2, 3, 4, 5, 6])?;
+/// let options = Options { chunks: Cut::Text("2".into()), shards: Cut::Text("4".into()), ..Options::default() };
+/// let report = convert(&gingham::Node::Array(array), &target, &options, &|_| {})?;
+/// assert_eq!((report.arrays, report.objects_written), (1, 2));
+/// # Ok(())
+/// # }
+/// ```
 pub fn convert(source: &Node, target: &Store, options: &Options, progress: &(dyn Fn(Event) + Sync)) -> Result<Report> {
     let (store, path) = match source {
         Node::Array(a) => (a.store(), a.path()),
@@ -110,7 +126,7 @@ pub fn convert(source: &Node, target: &Store, options: &Options, progress: &(dyn
         progress(Event::Warning { path: path.clone(), what: what.clone() });
     }
     let tally = Arc::new(Tally::default());
-    let counted = Counted::new(target, &tally);
+    let counted = Counted::around(target, &tally);
     write_arrays(&plan, target, &counted, options, progress)?;
     write_groups(&plan, target)?;
     target.finish()?;
@@ -172,14 +188,22 @@ fn write_arrays(plan: &Plan, target: &Store, counted: &Store, options: &Options,
 }
 
 /// An array's chunks, then its document.
-fn write_array(job: &Job, target: &Store, counted: &Store, workers: usize, options: &Options, progress: &(dyn Fn(Event) + Sync)) -> Result<()> {
+fn write_array(
+    job: &Job,
+    target: &Store,
+    counted: &Store,
+    workers: usize,
+    options: &Options,
+    progress: &(dyn Fn(Event) + Sync),
+) -> Result<()> {
     let path = || job.path.clone();
     progress(Event::Start { path: path(), elements: job.elements() });
     let array = gingham::Array::from_meta(counted, &job.path, job.meta.clone(), &options.array)?;
     let meter = Meter::default();
     let moved = |n: u64| progress(Event::Elements { path: path(), done: meter.add(n) });
     copy::copy(job, &array, workers, &moved).map_err(|e| {
-        e.at(|p| p.node = Some(format!("/{}", job.path))).with_hint("what was written is not an array yet; run it again with overwriting allowed")
+        e.at(|p| p.node = Some(format!("/{}", job.path)))
+            .with_hint("what was written is not an array yet; run it again with overwriting allowed")
     })?;
     target::put_documents(target, &job.path, &job.meta.documents())?;
     progress(Event::Done { path: path() });

@@ -4,6 +4,9 @@
 use gingham::core::key::KeyEncoding;
 use gingham::{Array, Error, Format, Kind};
 
+/// A stored object as [`Array::stored`] gives it: key relative to the array, grid index where it has one, size.
+pub(crate) type Stored = (String, Option<Vec<u64>>, u64);
+
 /// Keys that only the other separator explains.
 pub(crate) struct Misnamed {
     /// Stored objects that the document's separator finds.
@@ -50,8 +53,8 @@ pub(crate) fn swapped(encoding: &KeyEncoding) -> Option<(KeyEncoding, char, char
     }
 }
 
-/// Looks for keys of the other separator among an array's stored objects (as [`Array::stored`] gives them).
-pub(crate) fn misnamed(array: &Array, stored: &[(String, Option<Vec<u64>>, u64)]) -> Option<Misnamed> {
+/// Looks for keys of the other separator among an array's stored objects.
+pub(crate) fn misnamed(array: &Array, stored: &[Stored]) -> Option<Misnamed> {
     if array.options().separator.is_some() {
         return None;
     }

@@ -80,11 +80,10 @@ impl Iterator for Slabs {
         let start = at[self.leading];
         let end = self.end(start);
         let mut region = Region::whole(&self.shape);
-        for axis in 0..self.leading {
-            region.start[axis] = at[axis];
+        for (axis, &index) in at.iter().enumerate() {
+            region.start[axis] = index;
             region.shape[axis] = 1;
         }
-        region.start[self.leading] = start;
         region.shape[self.leading] = end - start;
 
         let mut after = at;
@@ -142,7 +141,10 @@ mod tests {
 
     #[test]
     fn slabs_are_whole_rows_of_chunks() {
-        assert_eq!(slabs(&[10, 4], &[3, 2], 12, 100), [(vec![0, 0], vec![3, 4]), (vec![3, 0], vec![3, 4]), (vec![6, 0], vec![3, 4]), (vec![9, 0], vec![1, 4])]);
+        assert_eq!(
+            slabs(&[10, 4], &[3, 2], 12, 100),
+            [(vec![0, 0], vec![3, 4]), (vec![3, 0], vec![3, 4]), (vec![6, 0], vec![3, 4]), (vec![9, 0], vec![1, 4])]
+        );
         assert_eq!(slabs(&[10, 4], &[3, 2], 30, 100), [(vec![0, 0], vec![6, 4]), (vec![6, 0], vec![4, 4])]);
         // A row that exceeds what is gathered but not what is allowed stays whole.
         assert_eq!(slabs(&[6, 4], &[3, 2], 4, 100), [(vec![0, 0], vec![3, 4]), (vec![3, 0], vec![3, 4])]);
@@ -151,7 +153,10 @@ mod tests {
     #[test]
     fn rows_too_large_for_memory_are_cut() {
         assert_eq!(slabs(&[6, 4], &[6, 2], 8, 8), [(vec![0, 0], vec![2, 4]), (vec![2, 0], vec![2, 4]), (vec![4, 0], vec![2, 4])]);
-        assert_eq!(slabs(&[2, 4], &[2, 4], 2, 2), [(vec![0, 0], vec![1, 2]), (vec![0, 2], vec![1, 2]), (vec![1, 0], vec![1, 2]), (vec![1, 2], vec![1, 2])]);
+        assert_eq!(
+            slabs(&[2, 4], &[2, 4], 2, 2),
+            [(vec![0, 0], vec![1, 2]), (vec![0, 2], vec![1, 2]), (vec![1, 0], vec![1, 2]), (vec![1, 2], vec![1, 2])]
+        );
     }
 
     #[test]

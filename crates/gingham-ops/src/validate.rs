@@ -103,6 +103,16 @@ impl Opened {
 ///
 /// # Errors
 /// Only where the hierarchy cannot be looked at at all (it cannot be listed); everything else is a finding.
+///
+/// ```
+/// use gingham::{Array, DataType, Grid, NewArray, Node, Store, store::memory::Memory};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let array = Array::create(&Store::new(Memory::new()), "", NewArray::new(DataType::UInt8, Grid::regular(&[3], &[2])?))?;
+/// let summary = gingham_ops::validate::validate(&Node::Array(array), true, &mut |finding| println!("{}", finding.what))?;
+/// assert_eq!((summary.errors, summary.missing), (0, 2));
+/// # Ok(())
+/// # }
+/// ```
 pub fn validate(node: &Node, data: bool, found: &mut dyn FnMut(Finding)) -> Result<Summary> {
     let mut findings = Findings { found, summary: Summary::default() };
     let store = match node {

@@ -18,8 +18,8 @@ use crate::words;
 /// What was typed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-On a rectilinear axis the batch becomes a chunk of its own length and nothing old is rewritten; on a regular one only the
-part-filled last chunks are. Data is written first, the document last.
+On a rectilinear axis the batch becomes a chunk of its own length and nothing old is rewritten; on a
+regular one only the part-filled last chunks are. Data is written first, the document last.
 
 Examples:
   gingham append data.zarr/t2m --axis time --from january.npy

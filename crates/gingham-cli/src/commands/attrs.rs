@@ -21,7 +21,8 @@ Examples:
   gingham attrs data.zarr/t2m
   gingham attrs data.zarr/t2m --set units=K --set valid_range='[180, 330]'
   gingham attrs data.zarr/t2m --set 'version=\"2\"' --delete history
-  gingham attrs data.zarr --json > attributes.json; gingham attrs data.zarr --edit-from attributes.json")]
+  gingham attrs data.zarr --json > a.json      edit it, then
+  gingham attrs data.zarr --edit-from a.json")]
 pub struct Arguments {
     /// Array or group: path or URL
     location: String,

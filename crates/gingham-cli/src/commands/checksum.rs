@@ -17,12 +17,12 @@ use crate::render;
 /// What was typed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-The hash is of the elements in C order, little-endian, whatever the chunks, codecs and byte order they are stored in;
+The hash is of the elements in C order, little-endian, whatever their chunks, codecs and byte order;
 text and other elements of varying length are hashed as the JSON list of their values.
 
 Examples:
   gingham checksum data.zarr
-  gingham checksum data.zarr > before.txt; gingham convert data.zarr new.zarr; gingham checksum new.zarr | diff before.txt -
+  diff <(gingham checksum old.zarr) <(gingham checksum new.zarr) && echo the same
   gingham checksum --json s3://bucket/data.zarr/t2m")]
 pub struct Arguments {
     /// Array or group: path or URL

@@ -22,14 +22,14 @@ use crate::table::{Align, Table};
 /// What was typed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Groups, attributes, dimension names and fill values come along. What cannot be converted is an error before anything is
-written; the root document is written last.
+Groups, attributes, dimension names and fill values come along. What cannot be converted is an error
+before anything is written; the root document is written last.
 
 Examples:
-  gingham convert old.zarr new.zarr                                    the same layout in format 3
-  gingham convert old.zarr new.zarr --chunks auto --shards auto        fewer, larger objects
+  gingham convert old.zarr new.zarr                                the same layout in format 3
+  gingham convert old.zarr new.zarr --chunks auto --shards auto    fewer, larger objects
   gingham convert old.zarr new.zarr --chunks 31,180,360 --codec blosc:zstd:5
-  gingham convert old.zarr s3://bucket/new.zarr --shards '[[31,28,31,30],180,360]' --chunks 1,180,360
+  gingham convert old.zarr s3://bucket/new.zarr --chunks '[[31,28,31,30],180,360]' --shards none
   gingham convert new.zarr old.zarr --format 2 --shards none")]
 pub struct Arguments {
     /// Source: path or URL of an array or group
@@ -37,7 +37,7 @@ pub struct Arguments {
     /// Target: path or URL
     target: String,
     /// Format of the target
-    #[arg(long, value_name = "2|3", default_value = "3")]
+    #[arg(long, value_name = "2|3", default_value = "3", hide_possible_values = true)]
     format: FormatArg,
     /// Chunks: keep, auto, or as in 64,256,256 or lists of lengths
     #[arg(long, value_name = "GRID", default_value = "keep")]
@@ -66,8 +66,7 @@ impl Arguments {
             format: Some(self.format.into()),
             chunks,
             shards: cut(&self.shards),
-            // The size of an item differs from array to array; the job puts it in.
-            codecs: self.codec.as_deref().map(|text| codec_text::parse(text, 1)).transpose()?,
+            codecs: self.codec.as_deref().map(|text| codec_text::parse(text, None)).transpose()?,
             memory: Some(self.memory),
             overwrite: self.overwrite,
             array: context.array.clone(),
@@ -95,7 +94,7 @@ struct Before {
 pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     let options = arguments.options(context)?;
     let source = location::node(context, &arguments.source)?;
-    let target = location::target(context, &arguments.target)?;
+    let target = location::conversion_target(context, &arguments.target, arguments.overwrite)?;
     let entries = location::walk(source.clone())?;
     let before = before(&entries);
     let elements = |node: &Node| match node {
@@ -124,7 +123,7 @@ fn failed(error: gingham::Error, begun: bool, arguments: &Arguments) -> Failure 
     let exists = error.kind() == gingham::Kind::Exists;
     let failure = Failure::from(error);
     if exists {
-        return failure.hint("--overwrite replaces it");
+        return failure.instead_hint("--overwrite replaces it");
     }
     if begun {
         failure.hint(format!("{} is not complete; run it again with --overwrite", arguments.target))
@@ -169,15 +168,13 @@ fn print(arguments: &Arguments, report: &Report, before: Option<&Before>, took: 
         out.flush()?;
         return Ok(Exit::Done);
     }
-    writeln!(
-        out,
-        "{}: {}, {}, {} in {}",
-        arguments.target,
-        render::plural(report.groups, "group", "groups"),
-        render::plural(report.arrays, "array", "arrays"),
-        render::plural(report.elements, "element", "elements"),
-        render::duration(took)
-    )?;
+    let groups = match report.groups {
+        0 => String::new(),
+        n => format!("{}, ", render::plural(n, "group", "groups")),
+    };
+    let arrays = render::plural(report.arrays, "array", "arrays");
+    let elements = render::plural(report.elements, "element", "elements");
+    writeln!(out, "{}: {groups}{arrays}, {elements} in {}", arguments.target, render::duration(took))?;
     let mut table = Table::new(&[("", Align::Left), ("objects", Align::Right), ("bytes", Align::Right)]);
     if let Some(before) = before {
         table.row(["before".into(), render::count(before.objects), render::bytes(before.bytes)]);

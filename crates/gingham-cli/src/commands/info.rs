@@ -28,7 +28,7 @@ const ATTRIBUTES: usize = 12;
 Examples:
   gingham info data.zarr
   gingham info data.zarr/t2m
-  gingham info --stored s3://bucket/data.zarr/t2m      lists the objects: their number, bytes and ratio
+  gingham info --stored s3://bucket/data.zarr/t2m      also what is stored, by listing it
   gingham info --json archive.zip/temperature | jq .grid")]
 pub struct Arguments {
     /// Array or group: path or URL
@@ -62,12 +62,20 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
         }
         Node::Group(group) => {
             location::warn_of(context, &group);
-            let children = group.children()?;
+            let children = match group.children() {
+                Ok(children) => Some(children),
+                // The group itself is there to be described.
+                Err(error) if error.kind() == gingham::Kind::Unsupported => {
+                    context.warn(&format!("what is in it is not known: {error}"));
+                    None
+                }
+                Err(error) => return Err(error.into()),
+            };
             let stored = if arguments.stored { Some(stored_below(&group)?) } else { None };
             if context.json {
-                print_json(&group_json(&arguments.location, &group, &children, stored.as_ref()), context)
+                print_json(&group_json(&arguments.location, &group, children.as_deref(), stored.as_ref()), context)
             } else {
-                print_group(&arguments.location, &group, &children, stored.as_ref(), context)
+                print_group(&arguments.location, &group, children.as_deref(), stored.as_ref(), context)
             }
         }
     }
@@ -158,7 +166,7 @@ fn grid_facts(facts: &mut Facts, array: &Array) {
     let (label, one, many) = if inner.is_some() { ("shards", "shard", "shards") } else { ("chunks", "chunk", "chunks") };
     let counts = grid.chunk_counts();
     let total = grid.chunk_count().map_or("more than 2^64".into(), |n| render::plural(n, one, many));
-    let by_axis = if counts.len() > 1 { format!(" ({})", render::shape(&counts)) } else { String::new() };
+    let by_axis = if counts.len() > 1 && grid.chunk_count() != Some(1) { format!(" ({})", render::shape(&counts)) } else { String::new() };
     let mut text = if words::is_stepped(grid) {
         format!("{}, {total}{by_axis}", words::grid_line(grid, RUNS))
     } else {
@@ -235,14 +243,19 @@ fn stored_facts(facts: &mut Facts, array: &Array, stored: &Stored) {
     let present = of.map_or(String::new(), |n| format!(" of {}", render::count(n)));
     let ratio = data_bytes(array).filter(|_| stored.bytes > 0).map(|n| n as f64 / stored.bytes as f64);
     let ratio = ratio.map_or(String::new(), |r| format!(", ratio {}", render::ratio(r)));
-    let noun = if array.inner_chunk_shape().is_some() { "shards" } else { "chunks" };
+    let noun = match (array.inner_chunk_shape().is_some(), of.unwrap_or(stored.chunks)) {
+        (true, 1) => "shard",
+        (true, _) => "shards",
+        (false, 1) => "chunk",
+        (false, _) => "chunks",
+    };
     facts.add("stored", format!("{} in {}{present} {noun}{ratio}", render::bytes(stored.bytes), render::count(stored.chunks)));
     if stored.objects > stored.chunks {
         facts.add("", format!("and {} that are not chunks", render::plural(stored.objects - stored.chunks, "object", "objects")));
     }
 }
 
-fn print_group(location: &str, group: &Group, children: &[Entry], stored: Option<&Stored>, context: &Context) -> Result<Exit> {
+fn print_group(location: &str, group: &Group, children: Option<&[Entry]>, stored: Option<&Stored>, context: &Context) -> Result<Exit> {
     let mut out = context.text();
     let meta = group.meta();
     writeln!(out, "{NAME}{location}{NAME:#}  group, {}", words::format(meta.format()))?;
@@ -267,10 +280,11 @@ fn print_group(location: &str, group: &Group, children: &[Entry], stored: Option
     if stored.is_some() || !meta.attributes().is_empty() || matches!(meta.consolidated(), Ok(Some(_)) | Err(_)) {
         writeln!(out)?;
     }
-    if children.is_empty() {
-        writeln!(out, "nothing in it")?;
+    match children {
+        Some([]) => writeln!(out, "nothing in it")?,
+        Some(children) => tree::table(children.iter().map(|e| (e.relative.clone(), e)), Some(meta.format())).print(&mut out, "")?,
+        None => {}
     }
-    tree::table(children.iter().map(|e| (e.relative.clone(), e))).print(&mut out, "")?;
     out.flush()?;
     Ok(Exit::Done)
 }
@@ -324,7 +338,7 @@ fn array_json(location: &str, array: &Array, stored: Option<&Stored>) -> Value {
     Value::Object(o)
 }
 
-fn group_json(location: &str, group: &Group, children: &[Entry], stored: Option<&Stored>) -> Value {
+fn group_json(location: &str, group: &Group, children: Option<&[Entry]>, stored: Option<&Stored>) -> Value {
     let meta = group.meta();
     let mut value = json!({
         "location": location,
@@ -333,7 +347,7 @@ fn group_json(location: &str, group: &Group, children: &[Entry], stored: Option<
         "format": format_number(meta.format()),
         "attributes": meta.attributes(),
         "warnings": group.warnings(),
-        "children": children.iter().map(|e| tree::entry_json(&e.relative, e)).collect::<Vec<_>>(),
+        "children": children.map(|c| c.iter().map(|e| tree::entry_json(&e.relative, e)).collect::<Vec<_>>()),
     });
     if let Some(stored) = stored {
         value["stored"] = json!({ "objects": stored.objects, "bytes": stored.bytes });

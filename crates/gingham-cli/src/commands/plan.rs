@@ -67,34 +67,33 @@ fn facts(plan: &Plan) -> Facts {
 }
 
 fn pieces(plan: &Plan, most: usize, out: &mut dyn Write) -> Result<()> {
-    let mut table = Table::new(&[
-        ("key", Align::Left),
-        ("chunk", Align::Left),
-        ("part of it", Align::Left),
-        ("goes to", Align::Left),
-        ("", Align::Left),
-    ]);
-    let mut all = plan.pieces();
-    let mut listed = 0usize;
-    for piece in all.by_ref().take(most) {
-        table.row(row(&piece));
-        listed += 1;
+    let listed: Vec<Piece> = plan.pieces().take(most).collect();
+    if listed.is_empty() {
+        return Ok(());
     }
-    if listed > 0 {
-        writeln!(out)?;
-        table.print(out, "")?;
-        let left = plan.cost().chunks.saturating_sub(listed as u64);
-        if left > 0 {
-            writeln!(out, "{DIM}… and {} (--pieces N lists more){DIM:#}", render::plural(left, "more", "more"))?;
-        }
+    let sharded = listed.iter().any(|p| p.inner.is_some());
+    let chunk: &[(&str, Align)] = if sharded { &[("chunk in it", Align::Left)] } else { &[] };
+    let head = [&[("key", Align::Left)], chunk, &[("part", Align::Left), ("goes to", Align::Left), ("", Align::Left)]].concat();
+    let mut table = Table::new(&head);
+    for piece in &listed {
+        table.row(row(piece, sharded));
+    }
+    writeln!(out)?;
+    table.print(out, "")?;
+    let left = plan.cost().chunks.saturating_sub(listed.len() as u64);
+    if left > 0 {
+        writeln!(out, "{DIM}… and {} more (--pieces N lists more){DIM:#}", render::count(left))?;
     }
     Ok(())
 }
 
-fn row(piece: &Piece) -> Vec<String> {
-    let chunk = piece.inner.as_ref().map_or(String::new(), |i| bracket(i));
+fn row(piece: &Piece, sharded: bool) -> Vec<String> {
     let part: Vec<String> = piece.part.iter().map(|&(first, step, n)| span(first, step, n)).collect();
-    let mut cells = vec![render::short(&piece.key, 80), chunk, format!("[{}]", part.join(", ")), bracket(&piece.out)];
+    let mut cells = vec![render::short(&piece.key, 80)];
+    if sharded {
+        cells.push(piece.inner.as_ref().map_or(String::new(), |i| bracket(i)));
+    }
+    cells.extend([format!("[{}]", part.join(", ")), bracket(&piece.out)]);
     if piece.whole {
         cells.push("whole".into());
     }

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use gingham::core::region::{Pick, Resolved};
@@ -14,6 +15,7 @@ use crate::exit::Exit;
 use crate::location;
 use crate::npy;
 use crate::picture;
+use crate::render;
 use crate::sheet::Sheet;
 use crate::slabs::{self, Slabs};
 use crate::values::{self, JsonValues};
@@ -22,15 +24,15 @@ use crate::words;
 /// How a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// {"shape": […], "values": […]}, values flat in C order
+    // {"shape": […], "values": […]}, values flat in C order
     Json,
-    /// NumPy's file format
+    // NumPy's file format
     Npy,
-    /// Rows of text
+    // Rows of text
     Csv,
-    /// Bare elements, C order, little-endian
+    // Bare elements, C order, little-endian
     Raw,
-    /// A 2-D slice as a picture
+    // A 2-D slice as a picture
     Png,
 }
 
@@ -52,7 +54,7 @@ pub struct Arguments {
     /// What to read [default: everything]
     #[arg(long, short, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     select: String,
-    /// How to write it [default: by the extension of -o, else json]
+    /// How to write it; raw is bare elements, png a picture [default: by the extension of -o, else json]
     #[arg(long, short, value_name = "FORMAT")]
     format: Option<Format>,
     /// Write to a file instead of standard output
@@ -107,6 +109,7 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     let options = arguments.options()?;
     let array = open(&arguments, context)?;
     let resolved = options.selection.resolve(array.grid(), array.meta().dimension_names()).map_err(gingham::Error::from)?;
+    let start = Instant::now();
     match &arguments.output {
         None => {
             let mut out = context.bytes();
@@ -114,6 +117,11 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
             out.flush()?;
         }
         Some(path) => to_file(path, |out| write(&array, &resolved, &options, out))?,
+    }
+    if context.verbose > 0 {
+        let cost = array.plan(options.selection)?.cost();
+        let (chunks, took) = (render::plural(cost.chunks, "chunk", "chunks"), render::duration(start.elapsed()));
+        context.say(&format!("{} out of {chunks}, {} decoded, in {took}", render::bytes(cost.wanted), render::bytes(cost.decoded)));
     }
     Ok(Exit::Done)
 }

@@ -16,8 +16,8 @@ use crate::words;
 /// What was typed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Growing costs nothing: what is new reads as the fill value. Shrinking deletes the chunks that fall away and clears what is
-cut off within those that stay, so that it does not come back when the array grows again.
+Growing costs nothing: what is new reads as the fill value. Shrinking deletes the chunks that fall away
+and clears what is cut off within those that stay, so that it does not come back with later growth.
 
 Examples:
   gingham resize data.zarr/t2m --shape 731,721,1440

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use gingham::{Array, Entry, Node};
+use gingham::{Array, Entry, Format, Node};
 use serde_json::{Value, json};
 
 use crate::commands::info::format_number;
@@ -58,7 +58,7 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
         writeln!(out, "{}", gingham::core::json::to_text(&Value::Array(list)))?;
     } else {
         let names = branches(&entries.iter().map(|e| e.relative.as_str()).collect::<Vec<_>>(), &arguments.location);
-        table(names.into_iter().zip(&entries)).print(&mut out, "")?;
+        table(names.into_iter().zip(&entries), None).print(&mut out, "")?;
     }
     out.flush()?;
     Ok(Exit::Done)
@@ -78,7 +78,10 @@ fn branches(paths: &[&str], root: &str) -> Vec<String> {
     for i in (0..paths.len()).rev() {
         let depth = depths[i];
         if depth == 0 {
-            lines[i] = render::short(root.trim_end_matches('/'), 100);
+            // Of a hierarchy's root the last part of its path is name enough.
+            let path = root.trim_end_matches('/');
+            let name = if paths.len() > 1 { path.rsplit('/').next().unwrap_or(path) } else { path };
+            lines[i] = render::short(if name.is_empty() { "/" } else { name }, 100);
             continue;
         }
         open.resize(depth + 1, false);
@@ -91,14 +94,18 @@ fn branches(paths: &[&str], root: &str) -> Vec<String> {
     lines
 }
 
-/// Nodes with their names as lines of a table.
-pub fn table<'a>(entries: impl Iterator<Item = (String, &'a Entry)>) -> Table {
+/// Nodes with their names as lines of a table. The format is told where it is not that of the group before: `format`, if any.
+pub fn table<'a>(entries: impl Iterator<Item = (String, &'a Entry)>, mut format: Option<Format>) -> Table {
     let mut table = Table::new(&[("", Align::Left), ("", Align::Left), ("", Align::Left), ("", Align::Left), ("", Align::Left)]);
     for (name, entry) in entries {
         match &entry.node {
-            Ok(Node::Group(group)) => table.row([name, format!("group, {}", words::format(group.meta().format()))]),
+            Ok(Node::Group(group)) => {
+                let own = group.meta().format();
+                let same = format.replace(own) == Some(own);
+                table.row([name, if same { "group".into() } else { format!("group, {}", words::format(own)) }])
+            }
             Ok(Node::Array(array)) => {
-                let mut cells = vec![name, array.data_type().to_string(), render::shape(&array.shape())];
+                let mut cells = vec![name, render::short(&array.data_type().to_string(), 32), render::shape(&array.shape())];
                 cells.extend(cuts(array));
                 if let Some(problem) = array.meta().problem() {
                     cells.push(format!("cannot be read: {}", render::short(&problem.what, 120)));
@@ -161,7 +168,8 @@ mod tests {
     #[test]
     fn branches_follow_the_paths() {
         let paths = ["", "a", "g", "g/b", "g/h", "g/h/c", "z"];
-        assert_eq!(branches(&paths, "data.zarr/"), ["data.zarr", "├── a", "├── g", "│   ├── b", "│   └── h", "│       └── c", "└── z"]);
-        assert_eq!(branches(&[""], "x"), ["x"]);
+        assert_eq!(branches(&paths, "/a/data.zarr/"), ["data.zarr", "├── a", "├── g", "│   ├── b", "│   └── h", "│       └── c", "└── z"]);
+        assert_eq!(branches(&[""], "a/x"), ["a/x"]);
+        assert_eq!(branches(&["", "a"], "/"), ["/", "└── a"]);
     }
 }

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::error::{Failure, Result};
 use crate::exit::Exit;
 use crate::location;
-use crate::ome;
+use crate::ome::{self, Level};
 use crate::render::{self, style};
 
 /// What was typed.
@@ -50,24 +50,24 @@ struct Printer<W: Write> {
 pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     let root = location::node(context, &arguments.location)?;
     let mut printer = Printer { out: context.text(), json: context.json, errors: 0, warnings: 0, failed: None };
+    let lists = root.store().traits().lists;
     validate(&root, arguments.data, &mut |finding| printer.finding(&finding))?;
     for entry in location::walk(root)? {
         if let Ok(Node::Group(group)) = &entry.node {
             for finding in ome::check_group(group)? {
-                printer.finding(&Finding {
-                    path: entry.relative.clone(),
-                    rule: finding.rule,
-                    severity: if finding.error { Severity::Error } else { Severity::Warning },
-                    what: finding.what,
-                    key: None,
-                });
+                let severity = match finding.level {
+                    Level::Error => Severity::Error,
+                    Level::Warning => Severity::Warning,
+                    Level::Note => continue,
+                };
+                printer.finding(&Finding { path: entry.relative.clone(), rule: finding.rule, severity, what: finding.what, key: None });
             }
         }
     }
     if let Some(error) = printer.failed.take() {
         return Err(Failure::from(error));
     }
-    printer.summary(&arguments.location, arguments.data)?;
+    printer.summary(&arguments.location, lists, arguments.data)?;
     let bad = printer.errors > 0 || (arguments.strict && printer.warnings > 0);
     Ok(if bad { Exit::Findings } else { Exit::Done })
 }
@@ -99,16 +99,25 @@ impl<W: Write> Printer<W> {
         // Each line is out as soon as it is known.
         self.out.flush()
     }
-    fn summary(&mut self, location: &str, data: bool) -> io::Result<()> {
+    fn summary(&mut self, location: &str, keys: bool, data: bool) -> io::Result<()> {
         if self.json {
-            writeln!(self.out, "{}", json!({ "errors": self.errors, "warnings": self.warnings, "data_checked": data }))?;
+            writeln!(
+                self.out,
+                "{}",
+                json!({ "errors": self.errors, "warnings": self.warnings, "keys_checked": keys, "data_checked": data })
+            )?;
         } else {
-            let checked = if data { "documents, keys and chunks" } else { "documents and keys" };
+            let checked = match (keys, data) {
+                (true, true) => "documents, keys and chunks",
+                (true, false) => "documents and keys",
+                (false, true) => "documents and chunks, no keys: the store cannot be listed",
+                (false, false) => "documents alone: the store cannot be listed",
+            };
             let found = match (self.errors, self.warnings) {
                 (0, 0) => "nothing is wrong".into(),
                 (e, w) => format!("{}, {}", render::plural(e, "error", "errors"), render::plural(w, "warning", "warnings")),
             };
-            writeln!(self.out, "{location}: {found} ({checked} checked)")?;
+            writeln!(self.out, "{location}: {found} (checked: {checked})")?;
         }
         self.out.flush()
     }

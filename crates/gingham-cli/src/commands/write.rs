@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use gingham::core::codec::{ByteOrder, Codec};
 use gingham::core::dtype::{Endian, TypeStr, parse_element};
 use gingham::core::region::Resolved;
-use gingham::{Array, FillValue, Format, Grid, NewArray, Selection};
+use gingham::{Array, DataType, FillValue, Format, Grid, NewArray, Selection};
 use serde_json::{Map, Value, json};
 
 use crate::args::FormatArg;
@@ -25,16 +25,17 @@ use crate::words;
 /// What was typed.
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Values come from a .npy file, from bare elements (C order, little-endian), or from JSON as read prints it.
-Codecs: none, zstd:3, gzip:5, blosc:lz4:5:shuffle, bitround:10,zstd:5, crc32c, …, or the JSON of a document.
+Values come from a .npy file, from bare elements (C order, little-endian), or from the JSON of read.
+Codecs: none, zstd:3, gzip:5, blosc:lz4:5:shuffle, bitround:10,zstd:5, …, or a document's JSON.
 A chunk grid with cuts of its own: --chunks '[[31,28,[31,2],30],25,35]' ([31,2] is 31 twice).
 
 Examples:
   gingham write data.zarr/t2m --select '0, ...' --from map.npy
   gingham write data.zarr/mask --select '10:20, :' --value 1
   gingham write new.zarr --create --from data.npy --chunks 64,256,256 --codec blosc:zstd:5
-  gingham write new.zarr --create --shape 365,721,1440 --dtype float32 --chunks 1,240,240 --shards 365,240,240 --dims time,lat,lon
-  head -c 4000 /dev/zero | gingham write new.zarr --create --shape 1000 --dtype i4 --from -")]
+  gingham write new.zarr --create --shape 365,721,1440 --dtype f4 --chunks 1,240,240 --dims t,y,x
+  gingham write new.zarr --create --shape 4096,4096 --dtype u2 --chunks 64,64 --shards 1024,1024
+  cat bytes | gingham write new.zarr --create --shape 1000 --dtype i4 --from -")]
 pub struct Arguments {
     /// Array: path or URL
     location: String,
@@ -84,20 +85,28 @@ pub struct Arguments {
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Creating", requires = "create")]
     attr: Vec<String>,
     /// Zarr format
-    #[arg(long, value_name = "2|3", default_value = "3", help_heading = "Creating", requires = "create")]
+    #[arg(long, value_name = "2|3", default_value = "3", hide_possible_values = true, help_heading = "Creating", requires = "create")]
     format: FormatArg,
     /// Order of a chunk's elements: C (last axis fastest) or F
-    #[arg(long, value_name = "C|F", default_value = "C", help_heading = "Creating", requires = "create", ignore_case = true)]
+    #[arg(
+        long,
+        value_name = "C|F",
+        default_value = "C",
+        hide_possible_values = true,
+        help_heading = "Creating",
+        requires = "create",
+        ignore_case = true
+    )]
     order: Order,
 }
 
 /// Order of a chunk's elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Order {
-    /// Last axis fastest.
+    // Last axis fastest.
     #[value(name = "C")]
     C,
-    /// First axis fastest.
+    // First axis fastest.
     #[value(name = "F")]
     F,
 }
@@ -109,19 +118,24 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     if source.is_none() && arguments.value.is_none() && !arguments.create {
         return Err(Failure::usage("there is nothing to write").hint("add --from FILE (or - for standard input) or --value X"));
     }
-    let array = match arguments.create {
-        true => create(&arguments, source.as_ref(), &selection, context)?,
-        false => open(&arguments, context)?,
+    let target = match arguments.create {
+        true => Target::New(Box::new(new_array(&arguments, source.as_ref(), &selection, context)?)),
+        false => Target::Old(open(&arguments, context)?),
     };
-    let resolved = selection.resolve(array.grid(), array.meta().dimension_names()).map_err(gingham::Error::from)?;
-    if let Some(source) = &mut source {
+    // All that can be refused is refused before an array is created or replaced.
+    let resolved = target.resolve(&selection)?;
+    if let Some(source) = &source {
         check_shape(&arguments, source, &resolved)?;
-        source.check_type(array.data_type(), arguments.cast)?;
-        fill_from(&array, selection, &resolved, source)?;
-    } else if let Some(text) = &arguments.value {
-        array.write_value(selection, &value(text, array.data_type(), "--value")?)?;
+        source.check_type(target.data_type(), arguments.cast)?;
     }
-    let written = if source.is_some() || arguments.value.is_some() { resolved.count().unwrap_or(u64::MAX) } else { 0 };
+    let value = arguments.value.as_deref().map(|text| value(text, target.data_type(), "--value")).transpose()?;
+    let array = target.array(&arguments, context)?;
+    if let Some(source) = &mut source {
+        fill_from(&array, selection, &resolved, source)?;
+    } else if let Some(value) = &value {
+        array.write_value(selection, value)?;
+    }
+    let written = if source.is_some() || value.is_some() { resolved.count().unwrap_or(u64::MAX) } else { 0 };
     let mut out = context.text();
     if context.json {
         writeln!(
@@ -135,6 +149,35 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     out.flush()?;
     context.say(&format!("{} written", render::plural(written, "element", "elements")));
     Ok(Exit::Done)
+}
+
+/// Where values go.
+enum Target {
+    Old(Array),
+    /// Described, not created yet.
+    New(Box<NewArray>),
+}
+
+impl Target {
+    fn data_type(&self) -> &DataType {
+        match self {
+            Target::Old(array) => array.data_type(),
+            Target::New(new) => &new.data_type,
+        }
+    }
+    fn resolve(&self, selection: &Selection) -> Result<Resolved> {
+        let (grid, names) = match self {
+            Target::Old(array) => (array.grid(), array.meta().dimension_names()),
+            Target::New(new) => (&new.grid, new.dimension_names.as_deref()),
+        };
+        Ok(selection.resolve(grid, names).map_err(gingham::Error::from)?)
+    }
+    fn array(self, arguments: &Arguments, context: &Context) -> Result<Array> {
+        match self {
+            Target::Old(array) => Ok(array),
+            Target::New(new) => create(arguments, *new, context),
+        }
+    }
 }
 
 fn grid_words(array: &Array) -> String {
@@ -188,7 +231,7 @@ fn fill_from(array: &Array, selection: Selection, resolved: &Resolved, source: &
 }
 
 /// An element as JSON, or as text where it is not JSON (or the type is text).
-fn value(text: &str, data_type: &gingham::DataType, option: &str) -> Result<FillValue> {
+fn value(text: &str, data_type: &DataType, option: &str) -> Result<FillValue> {
     let json = serde_json::from_str::<Value>(text).ok().map(|v| parse_element(data_type, &v));
     let content = match json {
         Some(Ok(content)) => Ok(content),
@@ -197,13 +240,12 @@ fn value(text: &str, data_type: &gingham::DataType, option: &str) -> Result<Fill
     content.map(FillValue::new).map_err(|e| Failure::usage(format!("{option} {text} is not a {data_type}: {e}")))
 }
 
-fn create(arguments: &Arguments, source: Option<&Source>, selection: &Selection, context: &Context) -> Result<Array> {
-    let new = new_array(arguments, source, selection, context)?;
+fn create(arguments: &Arguments, new: NewArray, context: &Context) -> Result<Array> {
     let store = location::target(context, &arguments.location)?;
     Array::create(&store, "", new).map_err(|e| {
         let exists = e.kind() == gingham::Kind::Exists;
         let failure = Failure::from(e).before_writing();
-        if exists { failure.hint("--overwrite replaces it") } else { failure }
+        if exists { failure.instead_hint("--overwrite replaces it") } else { failure }
     })
 }
 
@@ -253,7 +295,7 @@ fn codecs(arguments: &Arguments, typestr: &TypeStr, ndim: usize) -> Result<Optio
         return Ok(None);
     }
     let itemsize = typestr.data_type.size().unwrap_or(1);
-    let named = codec_text::parse(arguments.codec.as_deref().unwrap_or("zstd:3"), itemsize)?;
+    let named = codec_text::parse(arguments.codec.as_deref().unwrap_or("zstd:3"), Some(itemsize))?;
     let mut list = Vec::new();
     if arguments.order == Order::F && ndim > 1 {
         list.push(Codec::Transpose { order: (0..ndim).rev().collect() });

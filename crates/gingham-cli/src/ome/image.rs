@@ -28,9 +28,11 @@ pub(super) fn multiscales(value: &Value, version: Version, findings: &mut Findin
             findings.error(MULTISCALES, format!("{place} is not an object"));
             continue;
         }
-        let ndim = if version == Version::Old { None } else { axes(image, &place, findings) };
+        // 0.3 and before have no axes with types; after 0.5 they lie in coordinate systems, and transformations are of more kinds.
+        let known = matches!(version, Version::V04 | Version::V05);
+        let ndim = if known { axes(image, &place, findings) } else { None };
         datasets(image, &place, ndim, version, findings);
-        if let Some(shared) = image.get("coordinateTransformations") {
+        if let Some(shared) = image.get("coordinateTransformations").filter(|_| known) {
             transformations(shared, &format!("{place}/coordinateTransformations"), ndim, findings);
         }
         inner_version(image, &place, version, findings);
@@ -128,6 +130,7 @@ fn datasets(image: &Value, place: &str, ndim: Option<usize>, version: Version, f
             findings.error(MULTISCALES, format!("{place} has no path"));
         }
         match dataset.get("coordinateTransformations") {
+            _ if version == Version::Newer => {}
             Some(value) => transformations(value, &format!("{place}/coordinateTransformations"), ndim, findings),
             None if version == Version::Old => {}
             None => findings.error(TRANSFORMATIONS, format!("{place} lacks coordinateTransformations")),

@@ -15,7 +15,7 @@ pub(super) fn plate(value: &Value, version: Version, findings: &mut Findings) {
     let rows = names(value, "rows", findings);
     let columns = names(value, "columns", findings);
     if version != Version::Old {
-        wells(value, &rows, &columns, findings);
+        wells(value, &rows, &columns, version, findings);
     }
     match value.get("acquisitions") {
         None => {}
@@ -68,7 +68,7 @@ fn names<'a>(plate: &'a Value, key: &str, findings: &mut Findings) -> Vec<&'a st
     names
 }
 
-fn wells(plate: &Value, rows: &[&str], columns: &[&str], findings: &mut Findings) {
+fn wells(plate: &Value, rows: &[&str], columns: &[&str], version: Version, findings: &mut Findings) {
     let mut seen = HashSet::new();
     for (i, well) in list(plate, "wells", PLATE, "plate", findings).into_iter().flatten().enumerate() {
         let place = format!("plate/wells/{i}");
@@ -89,7 +89,12 @@ fn wells(plate: &Value, rows: &[&str], columns: &[&str], findings: &mut Findings
                 Some(index) if whole(index, 0) => {
                     let there = index.as_u64().and_then(|n| usize::try_from(n).ok()).and_then(|n| known.get(n));
                     if !known.is_empty() && there != Some(&name) {
-                        findings.error(PLATE, format!("{place}/{key} is {index}, which is not \"{}\"", short(name, 40)));
+                        let what = format!("{place}/{key} is {index}, which is not \"{}\"", short(name, 40));
+                        // Every version says so, but the suites of all others have valid plates with rows and columns exchanged.
+                        match version {
+                            Version::V05 => findings.error(PLATE, what),
+                            _ => findings.note(PLATE, what),
+                        }
                     }
                 }
                 _ => findings.error(PLATE, format!("{place} has no whole number as {key}")),
@@ -128,7 +133,11 @@ pub(super) fn well(value: &Value, version: Version, findings: &mut Findings) {
     for (i, image) in list(value, "images", WELL, "well", findings).into_iter().flatten().enumerate() {
         let place = format!("well/images/{i}");
         match image.get("path").and_then(Value::as_str) {
-            Some(path) if path.is_empty() || !path.chars().all(|c| c.is_ascii_alphanumeric()) => {
+            // From 0.6 on a field may be named as any node.
+            Some(path)
+                if path.is_empty()
+                    || !path.chars().all(|c| c.is_ascii_alphanumeric() || (version == Version::Newer && "-_.".contains(c))) =>
+            {
                 findings.error(WELL, format!("{place}/path is \"{}\"; letters and digits only are allowed", short(path, 40)));
             }
             Some(path) if !seen.insert(path) => findings.error(WELL, format!("well/images has \"{}\" twice", short(path, 40))),

@@ -149,7 +149,7 @@ mod tests {
     fn numbers_that_do_not_fit_are_refused() {
         for text in ["18446744073709551616", "1e400"] {
             // Where JSON numbers do not keep their digits, the parser has made a float of the first already.
-            if serde_json::from_str::<Value>(text).is_ok_and(|v| text != v.to_string()) {
+            if serde_json::from_str::<Value>(text).map(|v| v.to_string()).is_ok_and(|printed| printed != text) {
                 continue;
             }
             let mut v = gingham_core::dtype::Variable::new();

@@ -194,7 +194,9 @@ mod tests {
 
     #[test]
     fn blocks_cover_the_array_once() {
-        for (shape, source, target) in [([31u64, 17], [7u64, 5], [5u64, 7]), ([31, 17], [31, 17], [1, 1]), ([31, 17], [1, 17], [40, 1]), ([6, 6], [4, 4], [6, 2])] {
+        for (shape, source, target) in
+            [([31u64, 17], [7u64, 5], [5u64, 7]), ([31, 17], [31, 17], [1, 1]), ([31, 17], [1, 17], [40, 1]), ([6, 6], [4, 4], [6, 2])]
+        {
             for budget in [40, 100, 1000, 1 << 20] {
                 let Ok(blocks) = plan(&shape, &source, &target, budget) else { continue };
                 let mut seen = vec![0u8; (shape[0] * shape[1]) as usize];

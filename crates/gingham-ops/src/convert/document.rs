@@ -53,15 +53,14 @@ fn speakable(source: &Array, format: Format) -> Result<()> {
         Format::V2 => to_v2(&TypeStr { data_type: data_type.clone(), order: vec![Endian::Little; leaves(data_type)] }).err(),
     };
     let Some(why) = refused else { return Ok(()) };
-    let version = if format == Format::V3 { 3 } else { 2 };
     let encoded = leaf_codecs(source.meta().codecs()).into_iter().find_map(|c| match c {
         Codec::Json2(_) => Some("objects encoded by json2"),
         Codec::MsgPack2(_) => Some("objects encoded by msgpack2"),
         Codec::VlenArray { .. } => Some("arrays of varying length encoded by vlen-array"),
         _ => None,
     });
-    let what = encoded.map_or_else(|| format!("the data type {data_type}"), str::to_string);
-    Err(Error::new(Kind::Unsupported, format!("format {version} has no data type for {what}: {}", why.what)))
+    let what = encoded.map_or(why.what, |what| format!("format {} has no data type for {what}", if format == Format::V3 { 3 } else { 2 }));
+    Err(Error::new(Kind::Unsupported, what).with_hint("convert to the source's format, or convert the other nodes without this one"))
 }
 
 fn leaves(data_type: &DataType) -> usize {
@@ -91,27 +90,21 @@ fn carried_codecs(source: &Array, format: Format, warnings: &mut Vec<String>) ->
     let mut carried = Vec::new();
     let mut items_changed = false;
     for codec in leaf_codecs(source.meta().codecs()) {
-        let kept = match codec.kind() {
-            Some(CodecKind::ArrayToArray) => match array_to_array(codec, data_type) {
-                Filter::Kept(codec) => Some(codec),
-                Filter::Layout => continue,
-                Filter::Dropped(why) => {
-                    items_changed = true;
-                    warnings.push(format!("the filter {} is not carried over: {why}", codec.name()));
-                    continue;
-                }
-            },
-            Some(CodecKind::ArrayToBytes) => match array_to_bytes(codec, format) {
-                Filter::Kept(codec) => Some(codec),
-                Filter::Layout => continue,
-                Filter::Dropped(why) => {
-                    warnings.push(format!("the codec {} is not carried over: {why}", codec.name()));
-                    continue;
-                }
-            },
-            _ => Some(codec.clone()),
+        let fate = match codec.kind() {
+            Some(CodecKind::ArrayToArray) => array_to_array(codec, data_type),
+            Some(CodecKind::ArrayToBytes) => array_to_bytes(codec, format),
+            _ => Fate::Kept,
         };
-        let Some(kept) = kept else { continue };
+        let kept = match fate {
+            Fate::Kept => codec.clone(),
+            Fate::KeptAs(other) => *other,
+            Fate::Layout => continue,
+            Fate::Dropped(why) => {
+                items_changed |= codec.kind() == Some(CodecKind::ArrayToArray);
+                warnings.push(format!("the codec {} is not carried over: {why}", codec.name()));
+                continue;
+            }
+        };
         let printed = if format == Format::V3 { codec_to_v3(&kept) } else { codec_to_v2(&kept) };
         match printed {
             Ok(_) => carried.push(kept),
@@ -129,25 +122,31 @@ fn carried_codecs(source: &Array, format: Format, warnings: &mut Vec<String>) ->
 }
 
 /// What becomes of a codec that is not bytes→bytes.
-enum Filter {
-    Kept(Codec),
+enum Fate {
+    Kept,
+    /// The same in the target's byte order.
+    KeptAs(Box<Codec>),
     /// Says how elements lie in a chunk, not what they are.
     Layout,
     Dropped(&'static str),
 }
 
-fn array_to_array(codec: &Codec, data_type: &DataType) -> Filter {
+fn array_to_array(codec: &Codec, data_type: &DataType) -> Fate {
     match codec {
-        Codec::Transpose { .. } | Codec::Squeeze | Codec::Reshape { .. } | Codec::StoredShape { .. } => Filter::Layout,
-        Codec::NumcodecsPackBits if *data_type == DataType::Bool => Filter::Kept(codec.clone()),
+        Codec::Transpose { .. } | Codec::Squeeze | Codec::Reshape { .. } | Codec::StoredShape { .. } => Fate::Layout,
+        Codec::NumcodecsPackBits if *data_type == DataType::Bool => Fate::Kept,
         // Differences of whole numbers wrap around and add up again exactly; those of floats do not.
-        Codec::Delta { dtype, astype } if is_integer(&dtype.data_type) && dtype.data_type == *data_type && astype.data_type == *data_type => {
+        Codec::Delta { dtype, astype }
+            if is_integer(&dtype.data_type) && dtype.data_type == *data_type && astype.data_type == *data_type =>
+        {
             let little = TypeStr { data_type: data_type.clone(), order: vec![Endian::Little] };
-            Filter::Kept(Codec::Delta { dtype: little.clone(), astype: little })
+            Fate::KeptAs(Box::new(Codec::Delta { dtype: little.clone(), astype: little }))
         }
-        Codec::Categorize { .. } => Filter::Dropped("the labels themselves are stored, as strings"),
-        Codec::BitRound { .. } | Codec::Quantize { .. } => Filter::Dropped("values stay as it rounded them, values written later are not rounded"),
-        _ => Filter::Dropped("the decoded values are stored, since encoding them again need not give the same ones"),
+        Codec::Categorize { .. } => Fate::Dropped("the labels themselves are stored, as strings"),
+        Codec::BitRound { .. } | Codec::Quantize { .. } => {
+            Fate::Dropped("values stay as it rounded them, values written later are not rounded")
+        }
+        _ => Fate::Dropped("the decoded values are stored, since encoding them again need not give the same ones"),
     }
 }
 
@@ -156,15 +155,15 @@ fn is_integer(data_type: &DataType) -> bool {
     matches!(data_type, Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64)
 }
 
-fn array_to_bytes(codec: &Codec, format: Format) -> Filter {
+fn array_to_bytes(codec: &Codec, format: Format) -> Fate {
     match codec {
-        Codec::Bytes(ByteOrder::None | ByteOrder::Uniform(_) | ByteOrder::PerLeaf(_)) => Filter::Layout,
-        Codec::VlenUtf8 | Codec::VlenBytes => Filter::Layout,
-        Codec::PackBits { .. } if format == Format::V2 => Filter::Dropped("format 2 does not have it"),
+        Codec::Bytes(ByteOrder::None | ByteOrder::Uniform(_) | ByteOrder::PerLeaf(_)) => Fate::Layout,
+        Codec::VlenUtf8 | Codec::VlenBytes => Fate::Layout,
+        Codec::PackBits { .. } if format == Format::V2 => Fate::Dropped("format 2 does not have it"),
         Codec::Zfp(mode) | Codec::Zfpy(mode) if *mode != ZfpMode::Reversible => {
-            Filter::Dropped("it is lossy, and its values stay as they are")
+            Fate::Dropped("it is lossy, and its values stay as they are")
         }
-        _ => Filter::Kept(codec.clone()),
+        _ => Fate::Kept,
     }
 }
 
@@ -180,7 +179,8 @@ fn names_and_attributes(source: &Array, format: Format, warnings: &mut Vec<Strin
             attributes.shift_remove(DIMENSIONS);
         }
         (Format::V3, Some(false)) => {
-            warnings.push(format!("the attribute {DIMENSIONS} does not name the {} dimensions, and stays an attribute", source.shape().len()));
+            warnings
+                .push(format!("the attribute {DIMENSIONS} does not name the {} dimensions, and stays an attribute", source.shape().len()));
         }
         _ => {}
     }

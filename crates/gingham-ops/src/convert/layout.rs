@@ -30,6 +30,8 @@ pub(super) struct Layout {
     pub grid: Grid,
     /// Chunks inside shards, where there are shards.
     pub inner: Option<Vec<u64>>,
+    /// Why automatic shards were not made.
+    pub note: Option<&'static str>,
 }
 
 /// The layout that `options` ask for. `memory` bounds automatic shards: a quarter of it, so that a shard can be read and
@@ -50,7 +52,12 @@ pub(super) fn layout(source: &Array, options: &Options, format: Format, memory: 
         Cut::Text(text) => parse_chunks(text, &shape)?,
         Cut::None => return Err(Error::new(Kind::Invalid, "an array cannot be without chunks")),
     };
+    let rectilinear = chunks.regular_chunk_shape().is_none();
     let shards = match &options.shards {
+        Cut::Auto if rectilinear => {
+            let note = Some("the chunks are rectilinear, which those inside a shard cannot be: no shards are made");
+            return checked(Layout { grid: chunks, inner: None, note }, format);
+        }
         Cut::None => None,
         Cut::Keep => sharded.is_some().then(|| plain(source.grid())),
         Cut::Auto => {
@@ -60,13 +67,17 @@ pub(super) fn layout(source: &Array, options: &Options, format: Format, memory: 
         Cut::Text(text) => Some(parse_chunks(text, &shape)?),
     };
     let layout = match shards {
-        None => Layout { grid: chunks, inner: None },
+        None => Layout { grid: chunks, inner: None, note: None },
         Some(grid) => {
             let inner = inner_of(&chunks)?;
             divides(&inner, &grid)?;
-            Layout { grid, inner: Some(inner) }
+            Layout { grid, inner: Some(inner), note: None }
         }
     };
+    checked(layout, format)
+}
+
+fn checked(layout: Layout, format: Format) -> Result<Layout> {
     if format == Format::V2 {
         refuse_v2(&layout)?;
     }
@@ -193,7 +204,7 @@ fn largest_divisor(n: u64, most: u64) -> u64 {
         return n;
     }
     // `n / k` for ascending `k` finds large divisors first; 2^20 steps bound the search (a prime has only 1).
-    (2..=n.min(1 << 20)).map(|k| (k, n / k)).find(|&(k, d)| n % k == 0 && d <= most).map_or(1, |(_, d)| d)
+    (2..=n.min(1 << 20)).map(|k| (k, n / k)).find(|&(k, d)| n.is_multiple_of(k) && d <= most).map_or(1, |(_, d)| d)
 }
 
 /// The greatest common divisor; `gcd(0, b)` is `b`.
@@ -257,7 +268,10 @@ mod tests {
 
     #[test]
     fn roots_are_exact() {
-        assert_eq!((root(262_144, 3), root(262_143, 3), root(1, 7), root(u64::MAX, 1), root(u64::MAX, 2)), (64, 63, 1, u64::MAX, 4_294_967_295));
+        assert_eq!(
+            (root(262_144, 3), root(262_143, 3), root(1, 7), root(u64::MAX, 1), root(u64::MAX, 2)),
+            (64, 63, 1, u64::MAX, 4_294_967_295)
+        );
     }
 
     #[test]

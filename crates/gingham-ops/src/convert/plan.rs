@@ -9,7 +9,7 @@ use super::blocks::Blocks;
 use super::document::converted;
 use super::layout::{layout, rank};
 use super::{Cut, Options};
-use crate::separator::misnamed;
+use crate::separator::{Stored, misnamed};
 use crate::slabs::{VARIABLE_GUESS, decoded_axes};
 
 /// Bytes under way where the caller does not say.
@@ -180,6 +180,7 @@ fn job(path: String, source: &Array, options: &Options, format: Format, lone: bo
         return Err(Error::new(Kind::Unsupported, problem.what.clone()).at(|p| p.pointer = Some(problem.pointer.clone())));
     }
     let layout = layout(source, &options, format, memory)?;
+    layout.note.iter().for_each(|note| warn((*note).into()));
     let converted = converted(source, &layout, format, &options)?;
     converted.warnings.into_iter().for_each(&mut warn);
     let Sized { blocks, workers, threads } = sized(source, converted.meta.grid(), &options, memory)?;
@@ -266,7 +267,7 @@ fn narrowed(source: &Array, threads: Option<usize>, memory: u64) -> Result<Array
 }
 
 /// The blocks that share elements with a stored object; all of them where the store does not list.
-fn wanted(source: &Array, blocks: &Blocks, stored: Option<Vec<(String, Option<Vec<u64>>, u64)>>) -> Result<Wanted> {
+fn wanted(source: &Array, blocks: &Blocks, stored: Option<Vec<Stored>>) -> Result<Wanted> {
     let count = blocks.count();
     if count == u128::MAX {
         return Err(Error::new(Kind::OutOfRange, "the array has more than 2^128 blocks"));

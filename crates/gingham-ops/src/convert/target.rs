@@ -27,7 +27,7 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    pub(super) fn new(inner: &Store, tally: &Arc<Tally>) -> Store {
+    pub(super) fn around(inner: &Store, tally: &Arc<Tally>) -> Store {
         Store::new(Counted { inner: inner.clone(), tally: tally.clone() })
     }
 }

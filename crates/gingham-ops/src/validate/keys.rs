@@ -1,13 +1,15 @@
 //! Stored keys: each belongs to a node and is a document or an object of its grid, or is a finding.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use gingham::core::key::KeyEncoding;
 use gingham::core::path::NodePath;
+use gingham::store::zip::Zip;
 use gingham::{Array, Result, Store};
 
 use super::{Findings, Opened};
-use crate::separator::{effective, misnamed};
+use crate::separator::{Stored, effective, misnamed};
 
 /// The documents that make a place a node.
 const NODE_DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
@@ -33,7 +35,7 @@ pub(super) fn check<'a>(
     findings: &mut Findings<'_>,
 ) -> Result<Vec<(&'a Array, Vec<Object>)>> {
     let keys = store.list(root)?;
-    duplicates(&keys, findings);
+    archive(store, findings);
     let documents = documents(&keys);
     let nodes: BTreeMap<&str, &Opened> = opened.iter().map(|o| (o.path.as_str(), o)).collect();
     let strays = strays(&documents, &nodes, broken, findings);
@@ -74,11 +76,24 @@ fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Archives can hold one name twice; readers differ in which they take.
-fn duplicates(keys: &[(String, u64)], findings: &mut Findings<'_>) {
-    for pair in keys.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
-        let key = pair[0].0.clone();
-        findings.error("", "duplicate-key", Some(key.clone()), format!("{key} is stored more than once"));
+/// What an archive's directory holds beside keys: names that occur twice, of which readers take one or the other, and names
+/// that are no keys. Only an archive in a local file is looked into, since a store does not tell.
+fn archive(store: &Store, findings: &mut Findings<'_>) {
+    let place = store.describe();
+    let path = Path::new(place.strip_prefix("file://").unwrap_or(&place));
+    let (true, Some(folder), Some(name)) = (path.is_file(), path.parent(), path.file_name()) else { return };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let Ok(zip) = Store::open(&folder.to_string_lossy()).and_then(|folder| Zip::open(folder, &name.to_string_lossy())) else { return };
+    for key in zip.duplicates() {
+        findings.warning(
+            "",
+            "duplicate-key",
+            Some(key.clone()),
+            format!("the archive holds {key} more than once; the last counts here, other readers may differ"),
+        );
+    }
+    for name in zip.ignored() {
+        findings.warning("", "foreign-key", Some(name.clone()), format!("the archive holds {name:?}, which is no key and is passed over"));
     }
 }
 
@@ -116,7 +131,12 @@ fn strays(
                 let what = format!("the node /{folder} lies in the array /{}; arrays have no nodes below them", above.path);
                 findings.error(folder, "node-in-array", key, what);
             }
-            _ => findings.warning(folder, "unreachable-node", key, format!("/{folder} has a document, but listing from the root does not reach it")),
+            _ => findings.warning(
+                folder,
+                "unreachable-node",
+                key,
+                format!("/{folder} has a document, but listing from the root does not reach it"),
+            ),
         }
     }
     strays
@@ -127,10 +147,20 @@ fn side_by_side(documents: &BTreeMap<String, BTreeSet<String>>, findings: &mut F
     for (folder, names) in documents {
         let has = |name: &str| names.contains(name);
         if has(".zarray") && has(".zgroup") {
-            findings.error(folder, "both-kinds", None, format!("/{folder} has both .zarray and .zgroup: it cannot be an array and a group"));
+            findings.error(
+                folder,
+                "both-kinds",
+                None,
+                format!("/{folder} has both .zarray and .zgroup: it cannot be an array and a group"),
+            );
         }
         if has("zarr.json") && (has(".zarray") || has(".zgroup")) {
-            findings.warning(folder, "both-formats", None, format!("/{folder} has documents of format 2 and of format 3; readers of each see their own"));
+            findings.warning(
+                folder,
+                "both-formats",
+                None,
+                format!("/{folder} has documents of format 2 and of format 3; readers of each see their own"),
+            );
         }
     }
 }
@@ -163,7 +193,7 @@ fn objects(array: &Array, path: &str, keys: Keys, findings: &mut Findings<'_>) -
 
 /// Keys that the document's encoding never writes: chunks under the other separator, or files of another kind.
 fn report_others(array: &Array, path: &str, encoding: &KeyEncoding, objects: &[Object], others: Keys, findings: &mut Findings<'_>) {
-    let mut stored: Vec<(String, Option<Vec<u64>>, u64)> = objects.iter().map(|o| (o.key.clone(), Some(o.chunk.clone()), o.size)).collect();
+    let mut stored: Vec<Stored> = objects.iter().map(|o| (o.key.clone(), Some(o.chunk.clone()), o.size)).collect();
     stored.extend(others.iter().map(|(key, size)| (key.clone(), None, *size)));
     let found = misnamed(array, &stored);
     if let Some(found) = &found {

@@ -20,7 +20,8 @@ use super::{Finding, Findings, Severity};
 const ASKED: u64 = 1 << 20;
 
 /// Codecs whose only word on damage is that a checksum differs.
-const CHECKSUMS: [&str; 6] = ["crc32c", "numcodecs.crc32c", "numcodecs.crc32", "numcodecs.adler32", "numcodecs.fletcher32", "numcodecs.jenkins_lookup3"];
+const CHECKSUMS: [&str; 6] =
+    ["crc32c", "numcodecs.crc32c", "numcodecs.crc32", "numcodecs.adler32", "numcodecs.fletcher32", "numcodecs.jenkins_lookup3"];
 
 /// Chains bound to the chunk shapes that occur. Rectilinear grids have many; they are kept, as each is a few hundred bytes.
 struct Bounds<'a> {
@@ -45,7 +46,9 @@ impl<'a> Bounds<'a> {
         let bind = |shape: &Shape| {
             let bound = chain.bind(shape).map_err(|e| e.to_string())?;
             match bound.decoded().byte_len() {
-                Some(n) if n as u64 > most => Err(format!("a chunk of shape {:?} decodes to {n} bytes, and {most} are allowed", &shape[..])),
+                Some(n) if n as u64 > most => {
+                    Err(format!("a chunk of shape {:?} decodes to {n} bytes, and {most} are allowed", &shape[..]))
+                }
                 _ => Ok(bound),
             }
         };
@@ -86,7 +89,12 @@ pub(super) fn check_unlisted(array: &Array, data: bool, findings: &mut Findings<
     }
     let counts = array.grid().chunk_counts();
     let Some(count) = array.grid().chunk_count().filter(|&n| n <= ASKED) else {
-        return findings.warning(array.path(), "not-listed", None, format!("the store cannot be listed, and more than {ASKED} chunks are not asked for one by one"));
+        return findings.warning(
+            array.path(),
+            "not-listed",
+            None,
+            format!("the store cannot be listed, and more than {ASKED} chunks are not asked for one by one"),
+        );
     };
     let mut stored = Vec::new();
     for number in 0..count {
@@ -204,7 +212,8 @@ impl Decoding<'_> {
     fn layout(&mut self, shard: &BoundShard, index: &Index, size: u64) {
         let index_len = shard.index_len() as u64;
         let index_at = if shard.index_location() == Location::Start { 0 } else { size.saturating_sub(index_len) };
-        let mut spans: Vec<(u64, u64)> = index.entries().iter().flatten().map(|&(offset, len)| (offset, offset.saturating_add(len))).collect();
+        let mut spans: Vec<(u64, u64)> =
+            index.entries().iter().flatten().map(|&(offset, len)| (offset, offset.saturating_add(len))).collect();
         spans.retain(|&(from, to)| from < to && to <= size);
         spans.push((index_at, index_at + index_len));
         spans.sort_unstable();
@@ -215,11 +224,19 @@ impl Decoding<'_> {
             end = end.max(to);
         }
         if shared > 0 {
-            self.say("shard-overlap", Severity::Warning, format!("{shared} bytes of the shard belong to more than one chunk, or to a chunk and the index"));
+            self.say(
+                "shard-overlap",
+                Severity::Warning,
+                format!("{shared} bytes of the shard belong to more than one chunk, or to a chunk and the index"),
+            );
         }
         if covered < size {
             let slack = size - covered;
-            self.say("shard-slack", Severity::Warning, format!("{slack} of the shard's {size} bytes belong to no chunk; writing it anew frees them"));
+            self.say(
+                "shard-slack",
+                Severity::Warning,
+                format!("{slack} of the shard's {size} bytes belong to no chunk; writing it anew frees them"),
+            );
         }
     }
 }
