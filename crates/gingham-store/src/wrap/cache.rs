@@ -32,6 +32,9 @@ pub(super) struct Kept {
     pub(super) used: u64,
     /// Counts changes: an answer that was under way during one may be of before it, and is not kept.
     changes: u64,
+    /// Changes that are under way. While there is one, nothing is answered from here and nothing is kept: a writer that has just
+    /// been told of the new version must not be given the old bytes with it.
+    under_way: usize,
 }
 
 fn weight(key: &str, bytes: &Bytes) -> u64 {
@@ -40,6 +43,9 @@ fn weight(key: &str, bytes: &Bytes) -> u64 {
 
 impl Kept {
     fn find(&mut self, key: &str, range: Range) -> Option<Bytes> {
+        if self.under_way > 0 {
+            return None;
+        }
         let answers = self.answers.get_mut(key)?;
         let (bytes, found) = match answers.get(&range) {
             Some((bytes, _)) => (bytes.clone(), range),
@@ -62,7 +68,7 @@ impl Kept {
 
     fn keep(&mut self, key: &str, range: Range, bytes: &Bytes, changes: u64, budget: u64) {
         let weight_of_it = weight(key, bytes);
-        if changes != self.changes || weight_of_it > budget / SHARE {
+        if self.under_way > 0 || changes != self.changes || weight_of_it > budget / SHARE {
             return;
         }
         self.drop_one(key, range);
@@ -118,6 +124,16 @@ impl Cache {
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         kept(&self.kept)
+    }
+
+    /// Carries a change out, during which nothing is answered from memory.
+    fn change<T>(&self, change: impl FnOnce() -> T, forget: impl FnOnce(&mut Kept)) -> T {
+        self.kept().under_way += 1;
+        let result = change();
+        let mut kept = self.kept();
+        forget(&mut kept);
+        kept.under_way -= 1;
+        result
     }
 }
 
@@ -195,24 +211,16 @@ impl Storage for Cache {
     }
     // A put or delete that failed may still have happened.
     fn put(&self, key: &str, bytes: Bytes, condition: &Condition) -> Result<(), StoreError> {
-        let put = self.inner.put(key, bytes, condition);
-        self.kept().changed_key(key);
-        put
+        self.change(|| self.inner.put(key, bytes, condition), |kept| kept.changed_key(key))
     }
     fn delete(&self, key: &str) -> Result<(), StoreError> {
-        let deleted = self.inner.delete(key);
-        self.kept().changed_key(key);
-        deleted
+        self.change(|| self.inner.delete(key), |kept| kept.changed_key(key))
     }
     fn delete_if(&self, key: &str, version: &str) -> Result<bool, StoreError> {
-        let deleted = self.inner.delete_if(key, version);
-        self.kept().changed_key(key);
-        deleted
+        self.change(|| self.inner.delete_if(key, version), |kept| kept.changed_key(key))
     }
     fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
-        let deleted = self.inner.delete_prefix(prefix);
         let bare = prefix.trim_end_matches('/');
-        self.kept().changed(|key| below(key, bare).is_some());
-        deleted
+        self.change(|| self.inner.delete_prefix(prefix), |kept| kept.changed(|key| below(key, bare).is_some()))
     }
 }
