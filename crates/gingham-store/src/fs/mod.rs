@@ -10,11 +10,11 @@ mod walk;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use crate::memory::check_condition;
-use crate::range::{buffer, check_key, check_prefix, short};
+use crate::range::{check_key, check_prefix, reserve, short};
 use crate::*;
 use place::Places;
 
@@ -112,20 +112,27 @@ impl Fs {
         Err(self.at(StoreError::new(StoreErrorKind::Invalid, what), key))
     }
 
-    fn read(&self, key: &str, file: &mut File, range: Range) -> Got {
+    fn read_new(&self, key: &str, file: &File, range: Range) -> Got {
+        let mut bytes = Vec::new();
+        Ok(self.read_part(key, file, range, &mut bytes)?.then(|| bytes.into()))
+    }
+
+    /// Reads a part into an empty buffer, which grows where it is too small; `false` where a directory is there.
+    fn read_part(&self, key: &str, mut file: &File, range: Range, out: &mut Vec<u8>) -> Result<bool, StoreError> {
         let meta = file.metadata().map_err(|e| self.failed(key, "examined", e))?;
         if !self.regular(key, &meta)? {
-            return Ok(None);
+            return Ok(false);
         }
         let (start, length) = range.within(meta.len()).map_err(|e| self.at(e, key))?;
-        let mut bytes = buffer(length).map_err(|e| self.at(e, key))?;
+        reserve(out, length).map_err(|e| self.at(e, key))?;
+        // Also to 0: get_many reads one open file several times.
         file.seek(SeekFrom::Start(start)).map_err(|e| self.failed(key, "read", e))?;
         // Take and read_to_end fill the reserved space without writing zeros to it first.
-        let got = file.take(length).read_to_end(&mut bytes).map_err(|e| self.failed(key, "read", e))? as u64;
+        let got = file.take(length).read_to_end(out).map_err(|e| self.failed(key, "read", e))? as u64;
         if got < length {
             return Err(self.at(short(start, length, start + got), key).hint("the file became shorter while it was read"));
         }
-        Ok(Some(bytes.into()))
+        Ok(true)
     }
 
     fn read_into(&self, key: &str, file: &File, start: u64, out: &mut [u8]) -> Result<bool, StoreError> {
@@ -214,14 +221,31 @@ impl Storage for Fs {
         self.root.display().to_string()
     }
     fn traits(&self) -> Traits {
-        let concurrency = std::thread::available_parallelism().map_or(1, |n| n.get());
-        Traits { lists: true, writes: true, conditional: cfg!(unix), gap: GAP, concurrency, local: true }
+        Traits { lists: true, writes: true, conditional: cfg!(unix), gap: GAP, concurrency: cores(), local: true }
     }
     fn get(&self, key: &str, range: Range) -> Got {
         match self.open(key)? {
-            Some(mut file) => self.read(key, &mut file, range),
+            Some(file) => self.read_new(key, &file, range),
             None => Ok(None),
         }
+    }
+    fn read(&self, key: &str, range: Range, out: &mut Vec<u8>) -> Result<bool, StoreError> {
+        out.clear();
+        match self.open(key)? {
+            Some(file) => self.read_part(key, &file, range, out),
+            None => Ok(false),
+        }
+    }
+    fn read_whole(&self, key: &str, out: &mut [u8]) -> Result<Option<u64>, StoreError> {
+        let Some(file) = self.open(key)? else { return Ok(None) };
+        let meta = file.metadata().map_err(|e| self.failed(key, "examined", e))?;
+        if !self.regular(key, &meta)? {
+            return Ok(None);
+        }
+        if meta.len() == out.len() as u64 && !self.read_into(key, &file, 0, out)? {
+            return Ok(None);
+        }
+        Ok(Some(meta.len()))
     }
     fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> Result<bool, StoreError> {
         if out.is_empty() {
@@ -251,8 +275,8 @@ impl Storage for Fs {
                     }
                 };
             }
-            if let Some((key, file)) = &mut opened {
-                deliver(i, self.read(key, file, r.range));
+            if let Some((key, file)) = &opened {
+                deliver(i, self.read_new(key, file, r.range));
             }
         }
     }
@@ -317,6 +341,12 @@ impl Storage for Fs {
         let prefix = self.prefix(prefix)?;
         walk::list_dir(&self.path(prefix), prefix).map_err(|(key, e)| self.failed(&key, "listed", e))
     }
+}
+
+/// Asked once: on Linux the answer takes reading several files below /proc and /sys, and a driver asks for every chunk.
+fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, |n| n.get()))
 }
 
 /// Whether a directory entry is a temporary file of this store, finished or forgotten.

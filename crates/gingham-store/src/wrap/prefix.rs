@@ -49,6 +49,12 @@ impl Storage for Prefix {
     fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> Result<bool, StoreError> {
         self.inner.get_into(&self.key(key)?, start, out)
     }
+    fn read(&self, key: &str, range: Range, out: &mut Vec<u8>) -> Result<bool, StoreError> {
+        self.inner.read(&self.key(key)?, range, out)
+    }
+    fn read_whole(&self, key: &str, out: &mut [u8]) -> Result<Option<u64>, StoreError> {
+        self.inner.read_whole(&self.key(key)?, out)
+    }
     fn get_many(&self, requests: &[Request], deliver: &(dyn Fn(usize, Got) + Sync)) {
         let mut inner = Vec::with_capacity(requests.len());
         let mut index = Vec::with_capacity(requests.len());
