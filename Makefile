@@ -45,7 +45,7 @@ venv: .venv/.done
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
 	touch .venv/.done
 
-## Every stage alone, then side by side with zarrs (docs/performance.md).
+## Every stage alone, then side by side with zarrs.
 bench:
 	$(env)
 	cargo bench --locked --manifest-path bench/Cargo.toml --bench stages

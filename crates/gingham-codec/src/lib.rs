@@ -130,7 +130,7 @@ impl Context {
         b
     }
     /// A buffer of `len` bytes that hold whatever its last user left: for results that are written whole, so that no time
-    /// goes into zeros (a tenth to a half of a fast decoder's).
+    /// goes into zeros.
     pub fn scratch(&mut self, len: usize) -> Vec<u8> {
         let mut b = self.free.pop().unwrap_or_default();
         b.truncate(len);
