@@ -34,6 +34,10 @@ pub(crate) fn from_list(codec: &str, input: &Rep, list: Value) -> Result<Element
     if count != Some(input.count() as u64) {
         return Err(corrupt(format!("holds an array of shape {lengths:?}, expected {} elements", input.count())));
     }
+    // Lists keep the axes in the array's own order, so another shape of as many elements may be a transposed one.
+    if lengths.len() > 1 && input.shape.len() > 1 && lengths[..] != input.shape[..] {
+        return Err(corrupt(format!("holds an array of shape {lengths:?}, expected {:?}", input.shape.as_slice())));
+    }
     let mut flat = Vec::new();
     if lengths.is_empty() {
         flat = items;
@@ -188,6 +192,13 @@ mod tests {
         let e = from_list("x", &r, list.clone()).unwrap();
         assert_eq!(e, Elements::Fixed([1i32, -2].iter().flat_map(|x| x.to_le_bytes()).collect()));
         assert_eq!(to_list("x", &r, &e).unwrap(), list);
+    }
+
+    #[test]
+    fn a_transposed_shape_is_not_taken_for_the_chunk() {
+        let list = json!([[1, 2, 3], [4, 5, 6], "|O", [2, 3]]);
+        assert!(from_list("x", &rep(DataType::Json, &[3, 2]), list.clone()).unwrap_err().what.contains("expected [3, 2]"));
+        assert_eq!(texts(&from_list("x", &rep(DataType::Json, &[6]), list).unwrap()).len(), 6);
     }
 
     #[test]
