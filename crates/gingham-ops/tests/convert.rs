@@ -500,3 +500,44 @@ fn every_fixture_keeps_its_values_in_other_layouts() {
     eprintln!("{converted} conversions, {} refused:\n{}", refused.len(), refused.join("\n"));
     assert!(converted > 150, "{converted}");
 }
+
+#[test]
+fn vz_1069_default_keys_with_periods_are_found() {
+    let source = memory();
+    let mut new = NewArray::new(DataType::UInt8, Grid::regular(&[2, 2], &[1, 1]).unwrap());
+    new.key_encoding = Some(gingham::core::key::KeyEncoding::Default { separator: '.' });
+    Array::create(&source, "", new).unwrap().write_bytes(Selection::All, &[1, 2, 3, 4]).unwrap();
+    assert!(keys(&source).contains(&"c.0.1".to_string()));
+    let (target, report) = run(&source, &Options { chunks: text("2,1"), ..Default::default() });
+    assert_eq!((values(&target, ""), report.objects_written), (Elements::Fixed(vec![1, 2, 3, 4]), 2));
+}
+
+#[test]
+fn zp_3447_a_float_fill_of_integers_is_written_as_an_integer() {
+    let source = memory();
+    put(&source, ".zarray", v2("2", "2", "|u1", "0.0", "C"));
+    let (target, _) = run(&source, &Options::default());
+    assert_eq!(json(&target, "zarr.json")["fill_value"].to_string(), "0");
+}
+
+#[test]
+fn zp_412_bare_nan_in_attributes_becomes_strict_json() {
+    let source = memory();
+    put(&source, ".zarray", v2("2", "2", "<i4", "0", "C"));
+    put(&source, ".zattrs", *b"{\"att1\": NaN, \"missing_value\": -Infinity}");
+    put(&source, "0", counting(2));
+    let (target, _) = run(&source, &Options::default());
+    assert_eq!(json(&target, "zarr.json")["attributes"], serde_json::json!({"att1": "NaN", "missing_value": "-Infinity"}));
+    assert_eq!(values(&target, ""), Elements::Fixed(counting(2)));
+}
+
+#[test]
+fn xr_7572_dimension_names_of_nczarr() {
+    let source = memory();
+    put(&source, ".zarray", v2("2,3", "2,3", "|u1", "0", "C"));
+    put(&source, ".zattrs", *br#"{"_nczarr_array":{"dimrefs":["/y","/x"],"storage":"chunked"}}"#);
+    let (target, _) = run(&source, &Options::default());
+    let document = json(&target, "zarr.json");
+    assert_eq!(document["dimension_names"], serde_json::json!(["y", "x"]));
+    assert_eq!(document["attributes"]["_nczarr_array"]["storage"], "chunked");
+}
