@@ -10,6 +10,7 @@
 //! that decoding a chunk allocates nothing in the steady state and each decoder knows exactly how long its result must be.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use gingham_core::codec::{self as spec, Codec};
@@ -152,6 +153,10 @@ impl Bound {
     pub fn object_len(&self) -> Option<usize> {
         self.rooms.last().and_then(|r| if let Room::Exactly(n) = r { Some(*n) } else { None })
     }
+    /// The longest that the stored object can be.
+    pub fn object_limit(&self) -> usize {
+        self.rooms.last().map_or(UNDECLARED, |r| r.limit())
+    }
     /// True where the object is the elements in the stored frame, byte for byte: any part of it can be fetched alone.
     pub fn is_raw(&self) -> bool {
         self.identity && self.chain.bytes_to_bytes.is_empty() && self.chain.leading == self.chain.array_to_array.len()
@@ -235,6 +240,25 @@ impl Bound {
         let mut out = context.scratch(self.byte_len()?);
         self.decode_frame_into(object, &mut out, context)?;
         Ok(Cow::Owned(out))
+    }
+
+    /// Decodes fixed-size elements into a buffer for the stored frame, of which only the bytes `need` are right; `None` where
+    /// all of it is needed, or has to be decoded.
+    fn decode_part(&self, object: &[u8], need: Range<usize>, context: &mut Context) -> Result<Option<Vec<u8>>> {
+        let len = self.byte_len()?;
+        let plain = self.identity && self.chain.leading == self.chain.array_to_array.len();
+        let Some(last) = self.chain.bytes_to_bytes.first().filter(|_| plain && need.len() < len / 4 * 3) else { return Ok(None) };
+        let bytes = self.unwrapped(object, 1, context)?;
+        let mut out = context.scratch(len);
+        let decoded = last.decode_part_into(&bytes, &mut out, need, context)?;
+        if let Cow::Owned(buffer) = bytes {
+            context.give(buffer);
+        }
+        if decoded {
+            return Ok(Some(out));
+        }
+        context.give(out);
+        Ok(None)
     }
 
     fn byte_len(&self) -> Result<usize> {
@@ -326,7 +350,10 @@ impl Bound {
         if let Some(out) = part.contiguous(self.frame(), item).and_then(|first| unsafe { target.slice(first, len) }) {
             return self.decode_frame_into(object, out, context);
         }
-        let bytes = self.decode_frame(object, context)?;
+        let bytes = match self.decode_part(object, part.extent(self.frame(), item), context)? {
+            Some(bytes) => Cow::Owned(bytes),
+            None => self.decode_frame(object, context)?,
+        };
         // SAFETY: the caller's promise, handed on.
         placed(unsafe { target.place(&bytes, self.frame(), part) })?;
         if let Cow::Owned(buffer) = bytes {
@@ -345,7 +372,7 @@ impl Bound {
         for (codec, rep) in self.chain.array_to_array.iter().zip(&self.reps) {
             current = Cow::Owned(codec.encode(rep, current.into_owned())?);
         }
-        self.encode_stored(&current, keep_empty, context)
+        self.encode_stored(current, keep_empty, context)
     }
 
     /// Encodes elements given in the stored frame (behind the leading transposes).
@@ -357,20 +384,28 @@ impl Bound {
         for (codec, rep) in self.chain.array_to_array.iter().zip(&self.reps).skip(self.chain.leading) {
             current = codec.encode(rep, current)?;
         }
-        self.encode_stored(&current, keep_empty, context)
+        self.encode_stored(Cow::Owned(current), keep_empty, context)
     }
 
-    fn encode_stored(&self, elements: &Elements, keep_empty: bool, context: &mut Context) -> Result<Option<Vec<u8>>> {
+    fn encode_stored(&self, elements: Cow<'_, Elements>, keep_empty: bool, context: &mut Context) -> Result<Option<Vec<u8>>> {
         let stored = &self.reps[self.reps.len() - 1];
-        let mut bytes = context.take();
-        match (&self.chain.serializer, &self.shard) {
-            (Serializer::Plain(codec), _) => codec.encode(stored, elements, &mut bytes, context)?,
-            (_, Some(shard)) => match shard.encode(elements, stored, keep_empty, context)? {
-                Some(shard) => bytes = shard,
+        let bytes = match (&self.chain.serializer, &self.shard, elements) {
+            // The elements are the bytes: nothing is copied.
+            (Serializer::Plain(_), _, Cow::Owned(Elements::Fixed(bytes))) if self.identity => bytes,
+            (Serializer::Plain(codec), _, elements) => {
+                let mut bytes = context.take();
+                codec.encode(stored, &elements, &mut bytes, context)?;
+                if let Cow::Owned(Elements::Fixed(buffer)) = elements {
+                    context.give(buffer);
+                }
+                bytes
+            }
+            (_, Some(shard), elements) => match shard.encode(&elements, stored, keep_empty, context)? {
+                Some(shard) => shard,
                 None => return Ok(None),
             },
             _ => return Err(CodecFault::unsupported("sharding_indexed", "the shard is not bound")),
-        }
+        };
         self.wrapped(bytes, context).map(Some)
     }
 

@@ -137,11 +137,53 @@ impl Context {
         b.resize(len, 0);
         b
     }
+    /// The same that begins at a page, for bytes that come from a file.
+    /// `None` where there is no memory for so many bytes.
+    pub fn page(&mut self, len: usize) -> Option<Page> {
+        let mut memory = self.free.pop().unwrap_or_default();
+        let all = len.checked_add(PAGE)?;
+        memory.try_reserve_exact(all.saturating_sub(memory.len())).ok()?;
+        if memory.len() < all {
+            memory.resize(all, 0);
+        }
+        let from = memory.as_ptr().align_offset(PAGE).min(PAGE);
+        Some(Page { memory, from, len })
+    }
+    /// Gives it back.
+    pub fn give_page(&mut self, page: Page) {
+        self.give(page.memory);
+    }
     /// Gives a buffer back for the next use.
     pub fn give(&mut self, buffer: Vec<u8>) {
         if self.free.len() < 8 {
             self.free.push(buffer);
         }
+    }
+}
+
+/// Bytes of a page of memory.
+const PAGE: usize = 4096;
+
+/// A buffer that begins at a page: where a file is read to. A kernel copies with `rep movsb`, which AMD's Zen cores carry out at a
+/// third of the speed where the target lies 1 to 31 bytes further into its page than the source (512 files of 1 MiB, two threads:
+/// 62 ms at offset 0, 194 ms at offset 16, which is where malloc puts large blocks).
+#[derive(Debug)]
+pub struct Page {
+    memory: Vec<u8>,
+    from: usize,
+    len: usize,
+}
+
+impl std::ops::Deref for Page {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.memory[self.from..self.from + self.len]
+    }
+}
+
+impl std::ops::DerefMut for Page {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.memory[self.from..self.from + self.len]
     }
 }
 
@@ -207,6 +249,12 @@ pub trait BytesToBytes: Send + Sync + std::fmt::Debug {
         out.copy_from_slice(&buffer);
         context.give(buffer);
         Ok(())
+    }
+    /// Decodes at least the bytes `need` of the result, which is `out` as a whole, to their places in it; the rest of `out` may hold
+    /// anything then. `Ok(false)`, and `out` is not touched, where the codec cannot or should not decode a part.
+    fn decode_part_into(&self, bytes: &[u8], out: &mut [u8], need: std::ops::Range<usize>, context: &mut Context) -> Result<bool> {
+        let _ = (bytes, out, need, context);
+        Ok(false)
     }
     /// Where decoding is a part of the input without change (checksums): the range that holds the payload, once checked.
     /// Lets a chain skip a copy.

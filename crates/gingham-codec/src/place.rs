@@ -14,6 +14,7 @@
 mod tile;
 
 use std::cmp::Reverse;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -117,6 +118,17 @@ impl Part {
     /// Elements in the part.
     pub fn count(&self) -> u64 {
         self.takes.iter().map(Take::count).product()
+    }
+    /// The bytes of a chunk of this shape (C order) from the part's first element to its last.
+    pub fn extent(&self, shape: &[u64], item: usize) -> Range<usize> {
+        let (mut stride, mut first, mut last) = (item, 0usize, 0usize);
+        for (take, &len) in self.takes.iter().zip(shape).rev() {
+            let Some((low, high)) = take.bounds() else { return 0..0 };
+            first = first.saturating_add(stride.saturating_mul(low as usize));
+            last = last.saturating_add(stride.saturating_mul(high as usize));
+            stride = stride.saturating_mul(len as usize);
+        }
+        first..last.saturating_add(item)
     }
     /// Where the part is all of a chunk of this shape and lies in the output without a gap and in order: the first byte.
     pub fn contiguous(&self, shape: &[u64], item: usize) -> Option<usize> {
@@ -485,10 +497,25 @@ unsafe fn over_runs(runs: &[(usize, isize, isize)], src: *const u8, dst: *mut u8
         [] => unsafe { std::ptr::copy_nonoverlapping(src, dst, item) },
         [(count, s, d)] if *s == item as isize && *d == item as isize => unsafe { std::ptr::copy_nonoverlapping(src, dst, count * item) },
         [run] => unsafe { row(*run, src, dst, item) },
+        [outer, (count, s, d)] if *s == item as isize && *d == item as isize => unsafe { rows(*outer, count * item, src, dst) },
         [outer, inner] if outer.1.unsigned_abs() < inner.1.unsigned_abs() => unsafe { tile::tile(*outer, *inner, src, dst, item) },
         [outer, rest @ ..] => {
             for k in 0..outer.0 as isize {
                 unsafe { over_runs(rest, src.offset(k * outer.1), dst.offset(k * outer.2), item) };
+            }
+        }
+    }
+}
+
+/// Rows of `len` bytes each.
+#[allow(unsafe_code)]
+unsafe fn rows((count, s, d): (usize, isize, isize), len: usize, mut src: *const u8, mut dst: *mut u8) {
+    for k in 0..count {
+        // SAFETY: within the extents that `copy` checked; the pointers move on only where another row follows.
+        unsafe {
+            std::ptr::copy_nonoverlapping(src, dst, len);
+            if k + 1 < count {
+                (src, dst) = (src.offset(s), dst.offset(d));
             }
         }
     }

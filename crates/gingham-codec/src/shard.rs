@@ -246,7 +246,9 @@ impl BoundShard {
         if !keep_empty && inner.iter().all(Option::is_none) {
             return Ok(None);
         }
-        self.assemble(inner.into_iter().map(|b| b.map(std::borrow::Cow::Owned)), context).map(Some)
+        let index = self.index_of_lengths(inner.iter().map(|chunk| chunk.as_ref().map(Vec::len)), context)?;
+        let chunks = inner.iter().flatten().map(|chunk| &chunk[..]).collect();
+        Ok(Some(self.with_index(chunks, &index).concat()))
     }
 
     fn encode_inner(
@@ -286,23 +288,17 @@ impl BoundShard {
         self.inner.encode(&chunk, keep_empty, context)
     }
 
-    /// Puts encoded inner chunks (C order of the codec's frame; `None`: absent) and their index together.
-    pub fn assemble<'a>(
-        &self,
-        inner: impl IntoIterator<Item = Option<std::borrow::Cow<'a, [u8]>>>,
-        context: &mut Context,
-    ) -> Result<Vec<u8>> {
-        let mut out = context.take();
-        if self.location == Location::Start {
-            out.resize(self.index_len, 0);
-        }
+    /// The encoded index of inner chunks that are stored one after the other, by their lengths (C order of the codec's frame;
+    /// `None`: absent).
+    pub fn index_of_lengths(&self, lengths: impl IntoIterator<Item = Option<usize>>, context: &mut Context) -> Result<Vec<u8>> {
+        let mut offset = if self.location == Location::Start { self.index_len as u64 } else { 0 };
         let mut words = Vec::with_capacity(self.count() * 16);
-        for chunk in inner {
-            match chunk {
-                Some(bytes) => {
-                    words.extend_from_slice(&(out.len() as u64).to_le_bytes());
-                    words.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-                    out.extend_from_slice(&bytes);
+        for length in lengths {
+            match length {
+                Some(length) => {
+                    words.extend_from_slice(&offset.to_le_bytes());
+                    words.extend_from_slice(&(length as u64).to_le_bytes());
+                    offset += length as u64;
                 }
                 None => words.extend_from_slice(&[0xff; 16]),
             }
@@ -311,11 +307,16 @@ impl BoundShard {
         if index.len() != self.index_len {
             return Err(CodecFault::unsupported(NAME, "the index codecs made another length than they declare"));
         }
+        Ok(index)
+    }
+
+    /// Puts an index to its end of the chunks.
+    pub fn with_index<'a>(&self, mut chunks: Vec<&'a [u8]>, index: &'a [u8]) -> Vec<&'a [u8]> {
         match self.location {
-            Location::Start => out[..self.index_len].copy_from_slice(&index),
-            Location::End => out.extend_from_slice(&index),
+            Location::Start => chunks.insert(0, index),
+            Location::End => chunks.push(index),
         }
-        Ok(out)
+        chunks
     }
 }
 

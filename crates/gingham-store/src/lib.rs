@@ -18,6 +18,7 @@ pub mod http;
 pub mod memory;
 pub mod object;
 mod open;
+mod opened;
 mod range;
 mod spread;
 pub mod wrap;
@@ -30,6 +31,7 @@ pub use bytes::Bytes;
 pub use coalesce::{Fetch, MAX_MERGED, coalesce};
 pub use error::{StoreError, StoreErrorKind};
 pub use open::{Options, create_with, locate, open, open_with};
+pub use opened::Opened;
 
 /// Part of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,6 +115,12 @@ pub struct Traits {
 /// The result of a get: `None` where the key is absent.
 pub type Got = Result<Option<Bytes>, StoreError>;
 
+/// Memory for what is about to be read.
+pub trait Room {
+    /// Exactly `length` bytes, whatever they hold; `None` where there is no room for so many.
+    fn give(&mut self, length: u64) -> Option<&mut [u8]>;
+}
+
 /// What every store implements. Blocking; stores that are asynchronous inside run their own runtime.
 pub trait Storage: Send + Sync + std::fmt::Debug {
     /// What it is and where, as a URL or path, for messages.
@@ -132,14 +140,14 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
             None => Ok(false),
         }
     }
-    /// Gets a part into a buffer that is used again and again (it is cleared first); `Ok(false)` where the key is absent.
-    fn read(&self, key: &str, range: Range, out: &mut Vec<u8>) -> Result<bool, StoreError> {
-        out.clear();
-        let bytes = self.get(key, range)?;
-        if let Some(bytes) = &bytes {
-            out.extend_from_slice(bytes);
+    /// Gets a part into memory that `room` gives for its length; nothing is read where that gives none. `Ok(false)` where the key
+    /// is absent. Files are read without another copy.
+    fn read(&self, key: &str, range: Range, room: &mut dyn Room) -> Result<bool, StoreError> {
+        let Some(bytes) = self.get(key, range)? else { return Ok(false) };
+        if let Some(out) = room.give(bytes.len() as u64) {
+            out.copy_from_slice(&bytes);
         }
-        Ok(bytes.is_some())
+        Ok(true)
     }
     /// Gets a whole object into a buffer where it is exactly as long as that; gives the object's length, `None` where the
     /// key is absent. Uncompressed chunks go straight to their place.
@@ -149,6 +157,11 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
             out.copy_from_slice(&bytes);
         }
         Ok(Some(bytes.len() as u64))
+    }
+    /// Opens an object of which several parts are to be read; `Ok(None)` where the key is absent. Files are looked up once for
+    /// all of them.
+    fn open(&self, key: &str) -> Result<Option<Box<dyn Opened + '_>>, StoreError> {
+        Ok(opened::ByKey::open(self, key)?.map(|o| Box::new(o) as Box<dyn Opened>))
     }
     /// Gets many parts, each handed to `deliver` as it arrives, in any order, from any thread. Stores with round trips keep
     /// [`Traits::concurrency`] of them under way. Returns when all were delivered.
@@ -167,6 +180,10 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn stat(&self, key: &str) -> Result<Option<Stat>, StoreError>;
     /// Puts an object whole: a reader sees the old bytes or the new, never a part.
     fn put(&self, key: &str, bytes: Bytes, condition: &Condition) -> Result<(), StoreError>;
+    /// Puts an object that lies in pieces, as [`Storage::put`] does; files are written from the pieces as they are.
+    fn put_pieces(&self, key: &str, pieces: &[&[u8]], condition: &Condition) -> Result<(), StoreError> {
+        self.put(key, Bytes::from(pieces.concat()), condition)
+    }
     /// Deletes an object; an absent key is not an error.
     fn delete(&self, key: &str) -> Result<(), StoreError>;
     /// Deletes an object only where it still has this version, in one step: a version that changed is an error of kind

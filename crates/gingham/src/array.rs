@@ -19,7 +19,7 @@ use gingham_store::{Bytes, Range, Store};
 
 use crate::error::{Error, Kind, Result};
 use crate::read::machine::Machine;
-use crate::read::output::{bytes_of, zeroed};
+use crate::read::output::{Buffer, aligned, bytes_of, spare, zeroed};
 use crate::read::plan::{Layout, Plan};
 use crate::{Element, NewArray, Node, Options, drive};
 
@@ -65,19 +65,6 @@ pub(crate) struct Inner {
     caches: Arc<Caches>,
 }
 
-/// What is known of a shard before its index is read.
-pub(crate) enum Known {
-    /// The index, and the version that it belongs to.
-    Index(Versioned),
-    /// The version that it has now, where the store tells.
-    Version(Option<String>),
-    /// The store has no such object.
-    Absent,
-}
-
-/// A shard's index and the version of the shard that it belongs to, where the store tells.
-pub(crate) type Versioned = (Arc<Index>, Option<String>);
-
 /// A stored object: its key relative to the array, its grid index where it is one of the grid's, and its size in bytes.
 pub type Stored = (String, Option<Vec<u64>>, u64);
 
@@ -86,8 +73,32 @@ pub type Stored = (String, Option<Vec<u64>>, u64);
 struct Caches {
     bounds: RwLock<HashMap<Shape, Arc<Bound>>>,
     contexts: Mutex<Vec<Context>>,
-    indexes: Mutex<HashMap<String, Versioned>>,
+    indexes: Mutex<Indexes>,
     locks: [Mutex<()>; 32],
+}
+
+/// Indexes of shards, by key, each with the version of the shard that it belongs to, where the store tells.
+#[derive(Debug, Default)]
+struct Indexes {
+    map: HashMap<String, (Arc<Index>, Option<String>)>,
+    /// Of all of them.
+    entries: usize,
+}
+
+impl Indexes {
+    fn insert(&mut self, key: &str, index: (Arc<Index>, Option<String>)) {
+        self.remove(key);
+        if self.entries > INDEX_ENTRIES {
+            *self = Indexes::default();
+        }
+        self.entries += index.0.entries().len();
+        self.map.insert(key.into(), index);
+    }
+    fn remove(&mut self, key: &str) {
+        if let Some((index, _)) = self.map.remove(key) {
+            self.entries -= index.entries().len();
+        }
+    }
 }
 
 impl Inner {
@@ -150,37 +161,19 @@ impl Inner {
         made.clone().map_err(|e| Error::new(Kind::Store, format!("worker threads cannot be started: {e}")))
     }
 
-    /// What is known of a shard before its index is read. A local store is asked for its version first: an index that was
-    /// read before counts only where the shard is still the same, and one that is read after belongs to that version or to a
-    /// later one, never to an earlier.
-    pub fn known_index(&self, key: &str) -> Result<Known> {
-        let cached = self.caches.indexes.lock().unwrap_or_else(|e| e.into_inner()).get(key).cloned();
-        if !self.store.traits().local {
-            return Ok(cached.map_or(Known::Version(None), |(index, _)| Known::Index((index, None))));
-        }
-        let Some(stat) = self.store.stat(key)? else { return Ok(Known::Absent) };
-        Ok(match cached {
-            Some((index, version)) if version == stat.version => Known::Index((index, version)),
-            _ => Known::Version(stat.version),
-        })
-    }
-
-    /// True where an object of a local store has another version than `version`, or where that cannot be told apart.
-    pub fn has_changed(&self, key: &str, version: &str) -> Result<bool> {
-        Ok(self.store.stat(key)?.and_then(|s| s.version).as_deref() != Some(version))
+    /// The index of a shard that was read before, where it belongs to this version of the shard (remote stores tell none).
+    pub fn known_index(&self, key: &str, version: Option<&str>) -> Option<Arc<Index>> {
+        let indexes = self.caches.indexes.lock().unwrap_or_else(|e| e.into_inner());
+        indexes.map.get(key).filter(|(_, of)| of.as_deref() == version).map(|(index, _)| index.clone())
     }
 
     /// Keeps an index that was read when the shard had this version.
-    pub fn cache_index(&self, key: &str, index: &Arc<Index>, version: Option<String>) {
+    pub fn cache_index(&self, key: &str, index: &Arc<Index>, version: Option<&str>) {
         // Unknown versions of local stores are not kept: nothing would tell that the shard changed.
         if self.store.traits().local && version.is_none() {
             return;
         }
-        let mut indexes = self.caches.indexes.lock().unwrap_or_else(|e| e.into_inner());
-        if indexes.values().map(|(i, _)| i.entries().len()).sum::<usize>() > INDEX_ENTRIES {
-            indexes.clear();
-        }
-        indexes.insert(key.to_string(), (index.clone(), version));
+        self.caches.indexes.lock().unwrap_or_else(|e| e.into_inner()).insert(key, (index.clone(), version.map(Into::into)));
     }
 
     pub fn forget_index(&self, key: &str) {
@@ -298,6 +291,17 @@ impl Array {
         Ok(target.into_collected())
     }
 
+    /// Reads fixed-size elements as bytes (C order, little-endian), into new memory that is as fast to fill as memory is.
+    pub fn read_bytes(&self, selection: impl Into<Selection>) -> Result<(Vec<u64>, Buffer)> {
+        let resolved = self.inner.resolve(&selection.into())?;
+        let item = self.fixed_item()?;
+        let len = resolved.count().and_then(|n| usize::try_from(n).ok()).and_then(|n| n.checked_mul(item));
+        let mut buffer = Buffer::zeroed(len.unwrap_or(usize::MAX))?;
+        let plan = self.inner.plan(&resolved)?;
+        self.run(&plan, Target::fixed(&mut buffer, item, true))?;
+        Ok((plan.shape().to_vec(), buffer))
+    }
+
     /// Reads fixed-size elements into a buffer of exactly their length (C order, little-endian).
     pub fn read_into(&self, selection: impl Into<Selection>, out: &mut [u8]) -> Result<()> {
         let resolved = self.inner.resolve(&selection.into())?;
@@ -327,11 +331,14 @@ impl Array {
         self.check_element::<T>()?;
         let resolved = self.inner.resolve(&selection.into())?;
         let count = resolved.count().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
-        let mut values: Vec<T> = zeroed(count)?;
+        let spare = spare::<T>(count);
+        let mut values: Vec<T> = zeroed(count.saturating_add(spare))?;
+        let first = aligned(&values, spare);
         let plan = self.inner.plan(&resolved)?;
-        self.run(&plan, Target::fixed(bytes_of(&mut values), size_of::<T>(), true))?;
+        self.run(&plan, Target::fixed(bytes_of(&mut values[first..first + count]), size_of::<T>(), true))?;
         let dims: Vec<usize> = plan.shape().iter().map(|&l| l as usize).collect();
-        let array = ndarray::ArrayD::from_shape_vec(dims, values).map_err(|e| Error::new(Kind::Invalid, e.to_string()))?;
+        let values = ndarray::Array1::from_vec(values).slice_move(ndarray::s![first..first + count]);
+        let array = values.into_shape_with_order(dims).map_err(|e| Error::new(Kind::Invalid, e.to_string()))?;
         let ndim = array.ndim();
         array.into_dimensionality().map_err(|_| {
             Error::new(Kind::Invalid, format!("the selection has {ndim} dimensions, the array that it is read into has another number"))

@@ -29,6 +29,7 @@ pub use error::{Error, Kind, Place, Result};
 pub use group::{Entry, Group};
 pub use open::{Node, open, open_url};
 pub use options::{Consolidated, Missing, Options};
+pub use read::output::Buffer;
 pub use read::plan::{Piece, Plan};
 
 pub use gingham_codec as codec;

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use gingham::core::json::{Value, to_text};
 use gingham::core::key::KeyEncoding;
 use gingham::core::path::NodePath;
-use gingham::store::{Bytes, Condition, Got, Listing, Pending, Range, Request, Stat, Storage, StoreError, StoreErrorKind, Traits};
+use gingham::store::{
+    Bytes, Condition, Got, Listing, Opened, Pending, Range, Request, Room, Stat, Storage, StoreError, StoreErrorKind, Traits,
+};
 use gingham::{Error, Kind, Result, Store};
 
 /// The documents that make a place a node.
@@ -45,11 +47,14 @@ impl Storage for Counted {
     fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> std::result::Result<bool, StoreError> {
         self.inner.get_into(key, start, out)
     }
-    fn read(&self, key: &str, range: Range, out: &mut Vec<u8>) -> std::result::Result<bool, StoreError> {
-        self.inner.read(key, range, out)
+    fn read(&self, key: &str, range: Range, room: &mut dyn Room) -> std::result::Result<bool, StoreError> {
+        self.inner.read(key, range, room)
     }
     fn read_whole(&self, key: &str, out: &mut [u8]) -> std::result::Result<Option<u64>, StoreError> {
         self.inner.read_whole(key, out)
+    }
+    fn open(&self, key: &str) -> std::result::Result<Option<Box<dyn Opened + '_>>, StoreError> {
+        self.inner.open(key)
     }
     fn start_get(&self, key: &str, range: Range) -> Option<Pending> {
         self.inner.start_get(key, range)
@@ -64,8 +69,11 @@ impl Storage for Counted {
         self.inner.stat(key)
     }
     fn put(&self, key: &str, bytes: Bytes, condition: &Condition) -> std::result::Result<(), StoreError> {
-        let size = bytes.len() as u64;
-        self.inner.put(key, bytes, condition)?;
+        self.put_pieces(key, &[&bytes], condition)
+    }
+    fn put_pieces(&self, key: &str, pieces: &[&[u8]], condition: &Condition) -> std::result::Result<(), StoreError> {
+        let size = pieces.iter().map(|p| p.len() as u64).sum();
+        self.inner.put_pieces(key, pieces, condition)?;
         self.tally.objects.fetch_add(1, Ordering::Relaxed);
         self.tally.bytes.fetch_add(size, Ordering::Relaxed);
         Ok(())

@@ -8,13 +8,13 @@ mod place;
 mod walk;
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, IoSlice, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::SystemTime;
 
 use crate::memory::check_condition;
-use crate::range::{check_key, check_prefix, reserve, short};
+use crate::range::{buffer, check_key, check_prefix, short};
 use crate::*;
 use place::Places;
 
@@ -93,7 +93,7 @@ impl Fs {
     }
 
     /// The open file; `None` where nothing, or a directory, is there.
-    fn open(&self, key: &str) -> Result<Option<File>, StoreError> {
+    fn file(&self, key: &str) -> Result<Option<File>, StoreError> {
         let path = self.checked(key)?;
         match open_for_reading(&path) {
             Ok(file) => Ok(Some(file)),
@@ -113,26 +113,19 @@ impl Fs {
     }
 
     fn read_new(&self, key: &str, file: &File, range: Range) -> Got {
-        let mut bytes = Vec::new();
-        Ok(self.read_part(key, file, range, &mut bytes)?.then(|| bytes.into()))
+        let Some((start, length)) = self.extent(key, file, range)? else { return Ok(None) };
+        let mut bytes = buffer(length).map_err(|e| self.at(e, key))?;
+        bytes.resize(length as usize, 0);
+        Ok(self.read_into(key, file, start, &mut bytes)?.then(|| bytes.into()))
     }
 
-    /// Reads a part into an empty buffer, which grows where it is too small; `false` where a directory is there.
-    fn read_part(&self, key: &str, mut file: &File, range: Range, out: &mut Vec<u8>) -> Result<bool, StoreError> {
+    /// First byte and length of a range of a file; `None` where a directory is there.
+    fn extent(&self, key: &str, file: &File, range: Range) -> Result<Option<(u64, u64)>, StoreError> {
         let meta = file.metadata().map_err(|e| self.failed(key, "examined", e))?;
         if !self.regular(key, &meta)? {
-            return Ok(false);
+            return Ok(None);
         }
-        let (start, length) = range.within(meta.len()).map_err(|e| self.at(e, key))?;
-        reserve(out, length).map_err(|e| self.at(e, key))?;
-        // Also to 0: get_many reads one open file several times.
-        file.seek(SeekFrom::Start(start)).map_err(|e| self.failed(key, "read", e))?;
-        // Take and read_to_end fill the reserved space without writing zeros to it first.
-        let got = file.take(length).read_to_end(out).map_err(|e| self.failed(key, "read", e))? as u64;
-        if got < length {
-            return Err(self.at(short(start, length, start + got), key).hint("the file became shorter while it was read"));
-        }
-        Ok(true)
+        range.within(meta.len()).map(Some).map_err(|e| self.at(e, key))
     }
 
     fn read_into(&self, key: &str, file: &File, start: u64, out: &mut [u8]) -> Result<bool, StoreError> {
@@ -158,14 +151,14 @@ impl Fs {
         Ok(true)
     }
 
-    fn put_once(&self, key: &str, path: &Path, bytes: &Bytes, condition: &Condition) -> Result<Put, StoreError> {
+    fn put_once(&self, key: &str, path: &Path, pieces: &[&[u8]], condition: &Condition) -> Result<Put, StoreError> {
         let dir = self.places.parent(self, key, true)?.unwrap_or_else(|| self.root.clone());
         let mut temp = match temp_in(&dir) {
             Ok(temp) => temp,
             Err(e) if is_absent(&e) => return Ok(Put::DirectoryGone),
             Err(e) => return Err(self.failed(key, "written", e)),
         };
-        temp.write_all(bytes).map_err(|e| self.failed(key, "written", e))?;
+        write_pieces(temp.as_file_mut(), pieces).map_err(|e| self.failed(key, "written", e))?;
         if self.fsync {
             temp.as_file().sync_all().map_err(|e| self.failed(key, "flushed to the disk", e))?;
         }
@@ -210,6 +203,31 @@ impl Fs {
     }
 }
 
+/// A file that is open: a put of its key replaces it by another file, which does not change this one.
+struct OpenFile<'a> {
+    fs: &'a Fs,
+    key: String,
+    file: File,
+    meta: Metadata,
+}
+
+impl Opened for OpenFile<'_> {
+    fn size(&self) -> u64 {
+        self.meta.len()
+    }
+    fn version(&self) -> Option<String> {
+        version(&self.meta)
+    }
+    fn read_at(&self, start: u64, out: &mut [u8]) -> Result<(), StoreError> {
+        self.fs.read_into(&self.key, &self.file, start, out).map(|_| ())
+    }
+    /// Other programs may write into the file itself.
+    fn unchanged(&self) -> Result<bool, StoreError> {
+        let meta = self.file.metadata().map_err(|e| self.fs.failed(&self.key, "examined", e))?;
+        Ok(version(&meta) == self.version())
+    }
+}
+
 enum Put {
     Done,
     DirectoryGone,
@@ -224,20 +242,21 @@ impl Storage for Fs {
         Traits { lists: true, writes: true, conditional: cfg!(unix), gap: GAP, concurrency: cores(), local: true }
     }
     fn get(&self, key: &str, range: Range) -> Got {
-        match self.open(key)? {
+        match self.file(key)? {
             Some(file) => self.read_new(key, &file, range),
             None => Ok(None),
         }
     }
-    fn read(&self, key: &str, range: Range, out: &mut Vec<u8>) -> Result<bool, StoreError> {
-        out.clear();
-        match self.open(key)? {
-            Some(file) => self.read_part(key, &file, range, out),
-            None => Ok(false),
+    fn read(&self, key: &str, range: Range, room: &mut dyn Room) -> Result<bool, StoreError> {
+        let Some(file) = self.file(key)? else { return Ok(false) };
+        let Some((start, length)) = self.extent(key, &file, range)? else { return Ok(false) };
+        match room.give(length) {
+            Some(out) => self.read_into(key, &file, start, out),
+            None => Ok(true),
         }
     }
     fn read_whole(&self, key: &str, out: &mut [u8]) -> Result<Option<u64>, StoreError> {
-        let Some(file) = self.open(key)? else { return Ok(None) };
+        let Some(file) = self.file(key)? else { return Ok(None) };
         let meta = file.metadata().map_err(|e| self.failed(key, "examined", e))?;
         if !self.regular(key, &meta)? {
             return Ok(None);
@@ -251,17 +270,25 @@ impl Storage for Fs {
         if out.is_empty() {
             return Ok(self.get(key, Range::Bounded { start, length: 0 })?.is_some());
         }
-        match self.open(key)? {
+        match self.file(key)? {
             Some(file) => self.read_into(key, &file, start, out),
             None => Ok(false),
         }
+    }
+    fn open(&self, key: &str) -> Result<Option<Box<dyn Opened + '_>>, StoreError> {
+        let Some(file) = self.file(key)? else { return Ok(None) };
+        let meta = file.metadata().map_err(|e| self.failed(key, "examined", e))?;
+        if !self.regular(key, &meta)? {
+            return Ok(None);
+        }
+        Ok(Some(Box::new(OpenFile { fs: self, key: key.into(), file, meta })))
     }
     /// Neighbours of one key share one open file.
     fn get_many(&self, requests: &[Request], deliver: &(dyn Fn(usize, Got) + Sync)) {
         let mut opened: Option<(&str, File)> = None;
         for (i, r) in requests.iter().enumerate() {
             if opened.as_ref().is_none_or(|(key, _)| *key != r.key) {
-                opened = match self.open(&r.key) {
+                opened = match self.file(&r.key) {
                     Ok(Some(file)) => Some((&r.key, file)),
                     Ok(None) => {
                         opened = None;
@@ -290,12 +317,15 @@ impl Storage for Fs {
         }
     }
     fn put(&self, key: &str, bytes: Bytes, condition: &Condition) -> Result<(), StoreError> {
+        self.put_pieces(key, &[&bytes], condition)
+    }
+    fn put_pieces(&self, key: &str, pieces: &[&[u8]], condition: &Condition) -> Result<(), StoreError> {
         let path = self.checked(key)?;
         if *condition == Condition::Absent && path.symlink_metadata().is_ok_and(|m| !m.is_dir()) {
             return Err(self.exists(key));
         }
         for _ in 0..TRIES {
-            match self.put_once(key, &path, &bytes, condition)? {
+            match self.put_once(key, &path, pieces, condition)? {
                 Put::Done => return Ok(()),
                 Put::DirectoryGone => self.places.forget(),
                 // Directories that hold nothing are no keys and must not be in the way of one.
@@ -341,6 +371,25 @@ impl Storage for Fs {
         let prefix = self.prefix(prefix)?;
         walk::list_dir(&self.path(prefix), prefix).map_err(|(key, e)| self.failed(&key, "listed", e))
     }
+}
+
+/// Writes pieces one after the other, many with one system call.
+fn write_pieces(file: &mut File, pieces: &[&[u8]]) -> io::Result<()> {
+    // More than 1024 at once are refused on Linux.
+    for some in pieces.chunks(1024) {
+        let mut slices: Vec<IoSlice<'_>> = some.iter().map(|piece| IoSlice::new(piece)).collect();
+        let mut left = &mut slices[..];
+        IoSlice::advance_slices(&mut left, 0);
+        while !left.is_empty() {
+            match file.write_vectored(left) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => IoSlice::advance_slices(&mut left, n),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Asked once: on Linux the answer takes reading several files below /proc and /sys, and a driver asks for every chunk.

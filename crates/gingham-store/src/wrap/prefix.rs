@@ -49,11 +49,14 @@ impl Storage for Prefix {
     fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> Result<bool, StoreError> {
         self.inner.get_into(&self.key(key)?, start, out)
     }
-    fn read(&self, key: &str, range: Range, out: &mut Vec<u8>) -> Result<bool, StoreError> {
-        self.inner.read(&self.key(key)?, range, out)
+    fn read(&self, key: &str, range: Range, room: &mut dyn Room) -> Result<bool, StoreError> {
+        self.inner.read(&self.key(key)?, range, room)
     }
     fn read_whole(&self, key: &str, out: &mut [u8]) -> Result<Option<u64>, StoreError> {
         self.inner.read_whole(&self.key(key)?, out)
+    }
+    fn open(&self, key: &str) -> Result<Option<Box<dyn Opened + '_>>, StoreError> {
+        self.inner.open(&self.key(key)?)
     }
     fn get_many(&self, requests: &[Request], deliver: &(dyn Fn(usize, Got) + Sync)) {
         let mut inner = Vec::with_capacity(requests.len());
@@ -80,6 +83,9 @@ impl Storage for Prefix {
     }
     fn put(&self, key: &str, bytes: Bytes, condition: &Condition) -> Result<(), StoreError> {
         self.inner.put(&self.key(key)?, bytes, condition)
+    }
+    fn put_pieces(&self, key: &str, pieces: &[&[u8]], condition: &Condition) -> Result<(), StoreError> {
+        self.inner.put_pieces(&self.key(key)?, pieces, condition)
     }
     fn delete(&self, key: &str) -> Result<(), StoreError> {
         self.inner.delete(&self.key(key)?)

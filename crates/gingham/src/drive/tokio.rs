@@ -10,7 +10,7 @@ use gingham_store::{Bytes, Range};
 
 use crate::array::Array;
 use crate::error::{Error, Kind, Result};
-use crate::read::machine::{Machine, Need, Work};
+use crate::read::machine::{First, Machine, Need, Work};
 use crate::read::output::zeroed;
 use crate::read::plan::{Object, Plan};
 
@@ -43,9 +43,15 @@ pub(crate) async fn run(array: &Array, plan: Plan) -> Result<Elements> {
         Some(item) => Target::fixed(memory, item, true),
         None => Target::variable(memory, fill.as_bytes()),
     };
+    let traits = array.store().traits();
     let shared = Arc::new(Shared { array: array.clone(), plan, target, buffer });
-    let concurrency = array.store().traits().concurrency.max(1);
-    iter(0..shared.plan.object_count()).map(|i| object(shared.clone(), i)).buffer_unordered(concurrency).try_collect::<Vec<()>>().await?;
+    if traits.local {
+        // Nothing to await: a worker does what a blocking read does.
+        worker(shared.clone(), |machine, _| super::blocking::run(machine)).await?;
+    } else {
+        let objects = iter(0..shared.plan.object_count()).map(|i| object(shared.clone(), i));
+        objects.buffer_unordered(traits.concurrency.max(1)).try_collect::<Vec<()>>().await?;
+    }
     let shared = Arc::into_inner(shared).ok_or_else(|| Error::new(Kind::Interrupted, "a worker still holds the output"))?;
     let collected = shared.target.into_collected();
     Ok(match item {
@@ -54,54 +60,45 @@ pub(crate) async fn run(array: &Array, plan: Plan) -> Result<Elements> {
     })
 }
 
-/// Reads one object; once more where it is a shard that was replaced between its index and its chunks.
+/// Reads one object.
 async fn object(shared: Arc<Shared>, i: usize) -> Result<()> {
     let object = Arc::new(shared.plan.object(i));
     let key = shared.plan.key(&object);
-    for _ in 0..super::TRIES {
-        let (needs, version) = {
-            let machine = shared.machine();
-            let bound = machine.bound(&object)?;
-            match machine.first(&object, &bound, &key)? {
-                Ok(Need { range, work: Work::Index { version } }) => {
-                    (vec![Need { range, work: Work::Index { version: version.clone() } }], version)
-                }
-                Ok(need) => (vec![need], None),
-                Err((index, version)) => (machine.with_index(&object, &bound, &index), version),
-            }
-        };
-        let result = carry_out(&shared, &object, &key, needs).await;
-        match version {
-            Some(version) if shared.array.inner().has_changed(&key, &version)? => shared.target.reuse(),
-            _ => return result,
+    let first = {
+        let machine = shared.machine();
+        let bound = machine.bound(&object)?;
+        match machine.first(&object, &bound, &key) {
+            First::Need(need) => vec![need],
+            First::Index(index) => machine.with_index(&object, &bound, &index),
         }
-    }
-    Err(shared.machine().place_error(super::ever_changing(), &object, &key))
-}
-
-async fn carry_out(shared: &Arc<Shared>, object: &Arc<Object>, key: &str, needs: Vec<Need>) -> Result<()> {
-    for need in needs {
-        if let Work::Index { .. } = need.work {
-            let got = get(shared, object, key, need.range).await?;
-            let (o, k) = (object.clone(), key.to_string());
-            let needs = worker(shared.clone(), move |machine, context| {
-                let bound = machine.bound(&o)?;
-                match got {
-                    None => machine.finish(&o, &bound, &k, &Work::Object, None, context).map(|()| Vec::new()),
-                    Some(bytes) => {
-                        machine.index(&o, &bound, &k, &need.work, &bytes, context).map(|index| machine.with_index(&o, &bound, &index))
-                    }
-                }
-            })
-            .await?;
-            for need in needs {
-                finish(shared, object, key, need).await?;
-            }
-        } else {
-            finish(shared, object, key, need).await?;
+    };
+    for need in first {
+        if !matches!(need.work, Work::Index) {
+            finish(&shared, &object, &key, need).await?;
+            continue;
+        }
+        for need in with_index(&shared, &object, &key, need.range).await? {
+            finish(&shared, &object, &key, need).await?;
         }
     }
     Ok(())
+}
+
+/// Fetches a shard's index, and gives what is needed of the shard; where it is absent its place is filled.
+async fn with_index(shared: &Arc<Shared>, object: &Arc<Object>, key: &str, range: Range) -> Result<Vec<Need>> {
+    let got = get(shared, object, key, range).await?;
+    let (object, key) = (object.clone(), key.to_string());
+    worker(shared.clone(), move |machine, context| {
+        let bound = machine.bound(&object)?;
+        match got {
+            None => machine.finish(&object, &bound, &key, &Work::Object, None, context).map(|()| Vec::new()),
+            Some(bytes) => {
+                let index = machine.index(&object, &bound, &key, None, &bytes, context)?;
+                Ok(machine.with_index(&object, &bound, &index))
+            }
+        }
+    })
+    .await
 }
 
 async fn get(shared: &Shared, object: &Object, key: &str, range: Range) -> Result<Option<Bytes>> {
@@ -111,8 +108,7 @@ async fn get(shared: &Shared, object: &Object, key: &str, range: Range) -> Resul
 
 async fn finish(shared: &Arc<Shared>, object: &Arc<Object>, key: &str, need: Need) -> Result<()> {
     let got = match &need.work {
-        Work::Absent(_) | Work::Missing => None,
-        Work::Slab { first, ranges } if ranges.len() > 1 => slab(shared, object, key, *first, ranges).await?,
+        Work::Absent(_) => None,
         _ => get(shared, object, key, need.range).await?,
     };
     let (object, key) = (object.clone(), key.to_string());
@@ -121,24 +117,6 @@ async fn finish(shared: &Arc<Shared>, object: &Arc<Object>, key: &str, need: Nee
         machine.finish(&object, &bound, &key, &need.work, got.as_deref(), context)
     })
     .await
-}
-
-/// Ranges of an uncompressed chunk at their places between its byte `first` and the end of the last of them.
-async fn slab(shared: &Shared, object: &Object, key: &str, first: u64, ranges: &[(u64, u64)]) -> Result<Option<Bytes>> {
-    let end = ranges.iter().map(|(start, len)| start + len).max().unwrap_or(first);
-    let mut buffer = vec![0; (end - first) as usize];
-    for &(start, length) in ranges {
-        let Some(bytes) = get(shared, object, key, Range::Bounded { start, length }).await? else { return Ok(None) };
-        let from = (start - first) as usize;
-        match buffer.get_mut(from..from + bytes.len()) {
-            Some(place) if bytes.len() as u64 == length => place.copy_from_slice(&bytes),
-            _ => {
-                let what = format!("the store gave {} bytes from byte {start}, where {length} were asked for", bytes.len());
-                return Err(shared.machine().place_error(Error::new(Kind::Corrupt, what), object, key));
-            }
-        }
-    }
-    Ok(Some(buffer.into()))
 }
 
 /// Runs CPU work on a worker thread.

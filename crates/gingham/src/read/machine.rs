@@ -5,19 +5,22 @@
 //!                     └──► shard index ──► with_index() ──► ranges ► finish()
 //! ```
 //!
+//! (From a local store, where a range costs no round trip, an object is opened once and read range by range; the steps are
+//! the same: [`Machine::slab`], [`index_range`], [`Machine::with_index`], [`Machine::finish`].)
+//!
 //! Drivers differ in how they wait; what they ask for and what happens to the bytes is decided here, once.
 
 use std::sync::Arc;
 
 use gingham_codec::chain::Bound;
 use gingham_codec::place::{Part, Take, Target};
-use gingham_codec::shard::{Index, inside};
+use gingham_codec::shard::{BoundShard, Index, inside};
 use gingham_codec::{CodecFault, Context};
 use gingham_core::codec::Location;
 use gingham_store::{Range, coalesce};
 
 use super::plan::{Object, Plan, Wanted};
-use crate::array::{Inner, Known, Versioned};
+use crate::array::Inner;
 use crate::error::{Error, Kind, Result};
 use crate::options::Missing;
 
@@ -25,8 +28,9 @@ use crate::options::Missing;
 const WHOLE_SHARD_SHARE: f64 = 0.6;
 /// No shard larger than this (decoded) is fetched whole: its chunks arrive in several fetches that overlap with decoding.
 const WHOLE_SHARD_BYTES: u64 = 32 << 20;
-/// Shards on a local store are fetched in ranges of about this size, so that workers can share one shard.
-const LOCAL_FETCH: u64 = 4 << 20;
+/// Shards on a local store are fetched in ranges of about this size: workers share one shard, and what was read is still in a
+/// core's second cache when it is decoded or placed.
+const LOCAL_FETCH: u64 = 256 << 10;
 /// An uncompressed chunk is fetched in part where the part spans at most this share of it ...
 const RAW_SHARE: f64 = 0.5;
 /// ... and in at most this many ranges; a thin slice never becomes thousands of reads.
@@ -46,12 +50,10 @@ pub(crate) struct Need {
 pub(crate) enum Work {
     /// The whole object.
     Object,
-    /// The index of its shard, which had this version before it was asked for.
-    Index { version: Option<String> },
-    /// Nothing to fetch: the object is known to be absent.
-    Missing,
-    /// Part of an uncompressed chunk: the bytes from `first` on, of which `ranges` (counted in the chunk) are needed.
-    Slab { first: u64, ranges: Vec<(u64, u64)> },
+    /// The index of its shard.
+    Index,
+    /// Part of an uncompressed chunk: its bytes from this one on.
+    Slab(u64),
     /// Inner chunks of a shard: index in C order, offset in the fetched bytes, length, part, which of the wanted parts.
     Inner(Vec<InnerPiece>),
     /// Nothing to fetch: these inner chunks are absent.
@@ -67,6 +69,21 @@ pub(crate) struct InnerPiece {
     pub wanted: usize,
 }
 
+/// What a machine begins an object with.
+pub(crate) enum First {
+    /// Something to fetch.
+    Need(Need),
+    /// Nothing: the shard's index is known.
+    Index(Arc<Index>),
+}
+
+/// The bytes of an uncompressed chunk that a part needs: sorted ranges (start, length), all within `first..end`.
+pub(crate) struct Slab {
+    pub first: u64,
+    pub end: u64,
+    pub ranges: Vec<(u64, u64)>,
+}
+
 /// The machine of one read.
 pub(crate) struct Machine<'a> {
     pub array: &'a Inner,
@@ -80,53 +97,28 @@ impl Machine<'_> {
         self.array.bound(&object.stored).map_err(|e| self.place_error(e, object, &self.plan.key(object)))
     }
 
-    /// What is needed first. An index that is known already is given back instead, with the version that it belongs to.
-    pub fn first(&self, object: &Object, bound: &Bound, key: &str) -> Result<std::result::Result<Need, Versioned>> {
-        if let Some(shard) = bound.open_shard() {
-            let traits = self.array.store.traits();
-            if !traits.local
-                && self.share(object) >= WHOLE_SHARD_SHARE
-                && bound.decoded().byte_len().unwrap_or(0) as u64 <= WHOLE_SHARD_BYTES
-            {
-                return Ok(Ok(Need { range: Range::All, work: Work::Object }));
-            }
-            let version = match self.array.known_index(key).map_err(|e| self.place_error(e, object, key))? {
-                Known::Index(index) => return Ok(Err(index)),
-                Known::Absent => return Ok(Ok(Need { range: NOTHING, work: Work::Missing })),
-                Known::Version(version) => version,
-            };
-            let length = shard.index_len() as u64;
-            let range = match shard.index_location() {
-                Location::Start => Range::Bounded { start: 0, length },
-                Location::End => Range::Suffix { length },
-            };
-            return Ok(Ok(Need { range, work: Work::Index { version } }));
-        }
-        if let Some(need) = self.slab_need(object, bound) {
-            return self.checked_slab(object, bound, key, need).map(Ok);
-        }
-        Ok(Ok(Need { range: Range::All, work: Work::Object }))
-    }
-
-    /// Part of a chunk says nothing about the chunk's size, and in one of another size the elements lie elsewhere: a local store
-    /// is asked for it.
-    fn checked_slab(&self, object: &Object, bound: &Bound, key: &str, need: Need) -> Result<Need> {
-        if !self.array.store.traits().local {
-            return Ok(need);
-        }
-        let Some(stat) = self.array.store.stat(key).map_err(|e| self.place_error(e.into(), object, key))? else {
-            return Ok(Need { range: NOTHING, work: Work::Missing });
+    /// What is needed first of an object behind a network.
+    pub fn first(&self, object: &Object, bound: &Bound, key: &str) -> First {
+        let Some(shard) = bound.open_shard() else {
+            return First::Need(match self.slab(object, bound) {
+                Some(slab) => {
+                    Need { range: Range::Bounded { start: slab.first, length: slab.end - slab.first }, work: Work::Slab(slab.first) }
+                }
+                None => Need { range: Range::All, work: Work::Object },
+            });
         };
-        let expected = bound.decoded().byte_len().unwrap_or(0) as u64;
-        if stat.size != expected {
-            let what = format!("the chunk holds {} bytes, expected {expected}", stat.size);
-            return Err(self.place_error(Error::new(Kind::Corrupt, what), object, key));
+        let decoded = bound.decoded().byte_len().unwrap_or(0) as u64;
+        if self.share(object) >= WHOLE_SHARD_SHARE && decoded <= WHOLE_SHARD_BYTES {
+            return First::Need(Need { range: Range::All, work: Work::Object });
         }
-        Ok(need)
+        match self.array.known_index(key, None) {
+            Some(index) => First::Index(index),
+            None => First::Need(Need { range: index_range(shard), work: Work::Index }),
+        }
     }
 
     /// Ranges of an uncompressed chunk that hold the wanted part, where that is clearly less than all of it.
-    fn slab_need(&self, object: &Object, bound: &Bound) -> Option<Need> {
+    pub fn slab(&self, object: &Object, bound: &Bound) -> Option<Slab> {
         let [Wanted { part, points: None }] = object.parts.as_slice() else { return None };
         if !bound.is_raw() || self.target.is_variable() {
             return None;
@@ -148,8 +140,7 @@ impl Machine<'_> {
         }
         let first = fetches.iter().map(|f| f.start).min()?;
         let end = fetches.iter().map(|f| f.start + f.length).max()?;
-        let ranges = fetches.iter().map(|f| (f.start, f.length)).collect();
-        Some(Need { range: Range::Bounded { start: first, length: end - first }, work: Work::Slab { first, ranges } })
+        Some(Slab { first, end, ranges: fetches.iter().map(|f| (f.start, f.length)).collect() })
     }
 
     fn share(&self, object: &Object) -> f64 {
@@ -171,11 +162,18 @@ impl Machine<'_> {
         wanted.min(1.0)
     }
 
-    /// Keeps an index that arrived.
-    pub fn index(&self, object: &Object, bound: &Bound, key: &str, work: &Work, bytes: &[u8], context: &mut Context) -> Result<Arc<Index>> {
+    /// Keeps an index that arrived, of this version of its shard.
+    pub fn index(
+        &self,
+        object: &Object,
+        bound: &Bound,
+        key: &str,
+        version: Option<&str>,
+        bytes: &[u8],
+        context: &mut Context,
+    ) -> Result<Arc<Index>> {
         let shard = bound.open_shard().ok_or_else(|| Error::new(Kind::Corrupt, "an index of something that is no shard"))?;
         let index = Arc::new(shard.parse_index(bytes, context).map_err(|e| self.place_error(e.into(), object, key))?);
-        let version = if let Work::Index { version } = work { version.clone() } else { None };
         self.array.cache_index(key, &index, version);
         Ok(index)
     }
@@ -240,9 +238,9 @@ impl Machine<'_> {
             (Work::Absent(parts), _) => self.fill_inner(object, bound, parts),
             (_, None) => self.missing(object, key),
             (Work::Object, Some(bytes)) => self.whole(object, bound, bytes, context),
-            (Work::Slab { first, .. }, Some(bytes)) => self.slab(object, bound, *first, bytes),
+            (Work::Slab(first), Some(bytes)) => self.window(object, bound, *first, bytes),
             (Work::Inner(pieces), Some(bytes)) => self.inner(object, bound, pieces, bytes, context),
-            (Work::Index { .. } | Work::Missing, Some(_)) => Ok(()),
+            (Work::Index, Some(_)) => Ok(()),
         };
         result.map_err(|e| {
             self.array.forget_index(key);
@@ -314,7 +312,7 @@ impl Machine<'_> {
 
     /// A window of an uncompressed chunk: rows are taken out of it as if the bytes before it were there.
     #[allow(unsafe_code)]
-    fn slab(&self, object: &Object, bound: &Bound, first: u64, bytes: &[u8]) -> Result<()> {
+    fn window(&self, object: &Object, bound: &Bound, first: u64, bytes: &[u8]) -> Result<()> {
         let [Wanted { part, .. }] = object.parts.as_slice() else { return Ok(()) };
         let part = bound.order().map_or_else(|| part.clone(), |o| part.permuted(o));
         // SAFETY: as in `whole`.
@@ -325,6 +323,14 @@ impl Machine<'_> {
                 format!("the store gave {} bytes from byte {first} of the chunk, fewer than were asked for", bytes.len()),
             )
         })
+    }
+
+    /// Places a part of uncompressed elements of this shape.
+    #[allow(unsafe_code)]
+    pub fn raw(&self, shape: &[u64], part: &Part, bytes: &[u8]) -> Result<()> {
+        // SAFETY: as in `whole`.
+        let fits = unsafe { self.target.place(bytes, shape, part) };
+        fits.then_some(()).ok_or_else(|| Error::new(Kind::Corrupt, "a part reaches outside its chunk or the output"))
     }
 
     /// Gives the target of a wanted part: the output itself, or for points a box that is then picked from.
@@ -351,6 +357,15 @@ impl Machine<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Where a shard's index lies.
+pub(crate) fn index_range(shard: &BoundShard) -> Range {
+    let length = shard.index_len() as u64;
+    match shard.index_location() {
+        Location::Start => Range::Bounded { start: 0, length },
+        Location::End => Range::Suffix { length },
     }
 }
 

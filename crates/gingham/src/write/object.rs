@@ -6,8 +6,9 @@ use gingham_codec::chain::Bound;
 use gingham_codec::place::{Part, gather, gather_variable};
 use gingham_codec::shard::{BoundShard, Index};
 use gingham_codec::{CodecFault, Context};
+use gingham_core::codec::Location;
 use gingham_core::dtype::{Elements, FillValue, Variable};
-use gingham_store::{Bytes, Condition, Range};
+use gingham_store::{Condition, Range};
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
@@ -45,6 +46,16 @@ pub(crate) fn write(array: &Array, plan: &Plan, i: usize, source: Source<'_>) ->
     })
 }
 
+/// How many runs the chunks of a new shard are encoded in: enough to keep some workers busy, few enough that each is long.
+const RUNS: usize = 8;
+
+/// Encoded chunks of a shard, one after the other.
+struct Stretch {
+    bytes: Vec<u8>,
+    /// Of each chunk that is not empty: its place in C order, its length.
+    lengths: Vec<(usize, usize)>,
+}
+
 #[derive(Clone, Copy)]
 struct Writer<'a> {
     array: &'a Array,
@@ -76,14 +87,23 @@ impl Writer<'_> {
     fn write(&self) -> Result<()> {
         let inner = self.array.inner();
         let bound = inner.bound(&self.object.stored)?;
-        if self.object.is_whole() {
-            let bytes = match bound.open_shard() {
-                Some(shard) => self.whole_shard(&bound, shard)?,
-                None => inner.with_context(|context| self.chunk(&bound, None, context))?,
-            };
-            return self.put(bytes, &Condition::Always).map(|_| ());
+        if !self.object.is_whole() {
+            return self.change(&bound);
         }
-        // In this process one writer at a time; against others the put is conditional.
+        match bound.open_shard() {
+            Some(shard) => self.whole_shard(&bound, shard),
+            None => inner.with_context(|context| {
+                let bytes = self.encode(&bound, self.framed(), None, context)?;
+                self.put(bytes.as_ref().map(|b| vec![&b[..]]), &Condition::Always)?;
+                bytes.into_iter().for_each(|b| context.give(b));
+                Ok(())
+            }),
+        }
+    }
+
+    /// Changes an object in part. In this process one writer at a time; against others the put is conditional.
+    fn change(&self, bound: &Bound) -> Result<()> {
+        let inner = self.array.inner();
         let _alone = inner.lock(self.key);
         let conditional = inner.store.traits().conditional;
         let mut writer = *self;
@@ -97,14 +117,17 @@ impl Writer<'_> {
                 (Some(_), Some(version)) => Condition::Version(version),
                 (Some(_), None) => Condition::Always,
             };
-            let bytes = inner.with_context(|context| match bound.open_shard() {
-                Some(shard) => writer.part_of_shard(&bound, shard, old.as_ref(), context),
-                None => writer.chunk(&bound, old.as_ref(), context),
+            let pieces = inner.with_context(|context| match bound.open_shard() {
+                Some(shard) => writer.part_of_shard(bound, shard, old.as_deref(), context),
+                None => {
+                    let bytes = writer.encode(bound, writer.framed(), old.as_deref(), context)?;
+                    Ok(bytes.map(|b| vec![Cow::Owned(b)]))
+                }
             })?;
-            if bytes.is_none() && old.is_none() {
+            if pieces.is_none() && old.is_none() {
                 return Ok(());
             }
-            match self.put(bytes, &condition) {
+            match self.put(pieces.as_ref().map(|p| p.iter().map(|piece| &piece[..]).collect()), &condition) {
                 // Whoever deletes after comparing may delete what another writer put between: fill is stored instead.
                 Ok(false) => writer.keep_empty = true,
                 Ok(true) => return Ok(()),
@@ -116,10 +139,10 @@ impl Writer<'_> {
     }
 
     /// Puts the object, or deletes it where it would hold nothing but fill. False where the store cannot delete on a condition.
-    fn put(&self, bytes: Option<Vec<u8>>, condition: &Condition) -> Result<bool> {
+    fn put(&self, pieces: Option<Vec<&[u8]>>, condition: &Condition) -> Result<bool> {
         let store = &self.array.inner().store;
-        match (bytes, condition) {
-            (Some(bytes), _) => store.put(self.key, Bytes::from(bytes), condition)?,
+        match (pieces, condition) {
+            (Some(pieces), _) => store.put_pieces(self.key, &pieces, condition)?,
             (None, Condition::Version(version)) => {
                 if !store.delete_if(self.key, version)? {
                     return Ok(false);
@@ -136,11 +159,6 @@ impl Writer<'_> {
         self.object.parts.iter().map(|w: &Wanted| Framed { part: w.part.clone(), points: w.points.as_deref() }).collect()
     }
 
-    /// A chunk that is encoded as one: everything that is not a shard of which single chunks can be replaced.
-    fn chunk(&self, bound: &Bound, old: Option<&Bytes>, context: &mut Context) -> Result<Option<Vec<u8>>> {
-        self.encode(bound, self.framed(), old.map(|b| &b[..]), context)
-    }
-
     /// Decodes what is there, puts the new elements over it, and encodes. `parts` are in the decoded frame.
     fn encode(&self, bound: &Bound, parts: Vec<Framed<'_>>, old: Option<&[u8]>, context: &mut Context) -> Result<Option<Vec<u8>>> {
         let rep = bound.decoded();
@@ -148,9 +166,13 @@ impl Writer<'_> {
         if rep.data_type.size().is_none() {
             return self.encode_variable(bound, &parts, old, context);
         }
-        let mut chunk = match old {
-            Some(bytes) => bound.decode_frame(bytes, context)?.into_owned(),
-            None => filled(&rep.fill, rep.count(), context),
+        let mut chunk = match (old, parts.as_slice()) {
+            (Some(bytes), _) => bound.decode_frame(bytes, context)?.into_owned(),
+            // Every element is about to be written.
+            (None, [Framed { part, points: None }]) if part.takes.iter().zip(bound.frame()).all(|(take, &len)| take.covers(len)) => {
+                context.scratch(self.item * rep.count())
+            }
+            (None, _) => filled(&rep.fill, rep.count(), context),
         };
         for framed in &parts {
             self.gather(framed, &mut chunk, bound.frame())?;
@@ -177,31 +199,52 @@ impl Writer<'_> {
         Ok(bound.encode_frame(Elements::Variable(out), self.keep_empty, context)?)
     }
 
-    /// A shard all of which is new: its chunks are shared out among the workers.
-    fn whole_shard(&self, bound: &Bound, shard: &BoundShard) -> Result<Option<Vec<u8>>> {
-        let Some(framed) = self.framed().into_iter().next().map(|f| f.turned(bound)) else { return Ok(None) };
-        let mut encoded: Vec<Option<Vec<u8>>> = vec![None; shard.count()];
+    /// A shard all of which is new: its chunks are shared out among the workers in a few runs, each of which becomes one
+    /// stretch of the shard.
+    fn whole_shard(&self, bound: &Bound, shard: &BoundShard) -> Result<()> {
+        let Some(framed) = self.framed().into_iter().next().map(|f| f.turned(bound)) else { return Ok(()) };
+        let inner = self.array.inner();
         let pieces = shard.pieces(&framed.part);
-        let done: Vec<(usize, Option<Vec<u8>>)> = pieces
-            .into_par_iter()
-            .map(|(i, part)| {
-                let framed = Framed { part, points: None };
-                let bytes = self.array.inner().with_context(|context| self.encode(shard.inner(), vec![framed], None, context))?;
-                Ok((i, bytes))
-            })
-            .collect::<Result<_>>()?;
-        for (i, bytes) in done {
-            encoded[i] = bytes;
+        let runs = pieces.par_chunks(pieces.len().div_ceil(RUNS).max(1));
+        let stretches: Vec<Stretch> =
+            runs.map(|run| inner.with_context(|context| self.stretch(shard, run, context))).collect::<Result<_>>()?;
+        let mut lengths: Vec<Option<usize>> = vec![None; shard.count()];
+        stretches.iter().flat_map(|s| &s.lengths).for_each(|&(i, length)| lengths[i] = Some(length));
+        inner.with_context(|context| {
+            if !self.keep_empty && lengths.iter().all(Option::is_none) {
+                self.put(None, &Condition::Always)?;
+            } else {
+                let index = shard.index_of_lengths(lengths, context)?;
+                let chunks = stretches.iter().map(|s| &s.bytes[..]).collect();
+                self.put(Some(shard.with_index(chunks, &index)), &Condition::Always)?;
+            }
+            stretches.into_iter().for_each(|s| context.give(s.bytes));
+            Ok(())
+        })
+    }
+
+    /// Some of a new shard's chunks, encoded one after the other.
+    fn stretch(&self, shard: &BoundShard, pieces: &[(usize, Part)], context: &mut Context) -> Result<Stretch> {
+        let mut stretch = Stretch { bytes: context.take(), lengths: Vec::with_capacity(pieces.len()) };
+        for (i, part) in pieces {
+            let framed = Framed { part: part.clone(), points: None };
+            if let Some(bytes) = self.encode(shard.inner(), vec![framed], None, context)? {
+                stretch.lengths.push((*i, bytes.len()));
+                stretch.bytes.extend_from_slice(&bytes);
+                context.give(bytes);
+            }
         }
-        if !self.keep_empty && encoded.iter().all(Option::is_none) {
-            return Ok(None);
-        }
-        let assembled = self.array.inner().with_context(|context| shard.assemble(encoded.into_iter().map(|b| b.map(Cow::Owned)), context));
-        Ok(Some(assembled?))
+        Ok(stretch)
     }
 
     /// A shard that changes in part: chunks that are not touched are carried over as they are stored.
-    fn part_of_shard(&self, bound: &Bound, shard: &BoundShard, old: Option<&Bytes>, context: &mut Context) -> Result<Option<Vec<u8>>> {
+    fn part_of_shard<'o>(
+        &self,
+        bound: &Bound,
+        shard: &BoundShard,
+        old: Option<&'o [u8]>,
+        context: &mut Context,
+    ) -> Result<Option<Vec<Cow<'o, [u8]>>>> {
         let index = old.map(|bytes| shard.index_of(bytes, context)).transpose()?;
         let parts: Vec<Framed<'_>> = self.framed().into_iter().map(|f| f.turned(bound)).collect();
         let mut touched: Vec<Vec<Framed<'_>>> = (0..shard.count()).map(|_| Vec::new()).collect();
@@ -214,7 +257,7 @@ impl Writer<'_> {
             Some(order) => order.iter().map(|&a| self.object.logical[a]).collect(),
             None => self.object.logical.iter().copied().collect(),
         };
-        let mut encoded: Vec<Option<Cow<'_, [u8]>>> = Vec::with_capacity(shard.count());
+        let mut encoded: Vec<Option<Cow<'o, [u8]>>> = Vec::with_capacity(shard.count());
         for (i, framed) in touched.into_iter().enumerate() {
             let stored = old_chunk(shard, old, index.as_ref(), i);
             if framed.is_empty() {
@@ -229,7 +272,13 @@ impl Writer<'_> {
         if !self.keep_empty && encoded.iter().all(Option::is_none) {
             return Ok(None);
         }
-        Ok(Some(shard.assemble(encoded, context)?))
+        let index = shard.index_of_lengths(encoded.iter().map(|chunk| chunk.as_ref().map(|c| c.len())), context)?;
+        let chunks = encoded.into_iter().flatten();
+        let index = std::iter::once(Cow::Owned(index));
+        Ok(Some(match shard.index_location() {
+            Location::Start => index.chain(chunks).collect(),
+            Location::End => chunks.chain(index).collect(),
+        }))
     }
 
     fn gather(&self, framed: &Framed<'_>, chunk: &mut [u8], shape: &[u64]) -> Result<()> {
@@ -324,7 +373,7 @@ fn outside() -> Error {
     Error::new(Kind::OutOfRange, "a part reaches outside its chunk or the given elements")
 }
 
-fn old_chunk<'a>(shard: &BoundShard, old: Option<&'a Bytes>, index: Option<&Index>, i: usize) -> Result<Option<&'a [u8]>> {
+fn old_chunk<'a>(shard: &BoundShard, old: Option<&'a [u8]>, index: Option<&Index>, i: usize) -> Result<Option<&'a [u8]>> {
     match (old, index) {
         (Some(bytes), Some(index)) => Ok(shard.slice(bytes, index, i)?),
         _ => Ok(None),
