@@ -9,6 +9,7 @@
 //! BloscLZ decoder overflows on a match length of 2³¹.
 
 use std::ffi::CStr;
+use std::ops::Range;
 
 use blosc_src as c;
 use gingham_core::codec::{BloscCompressor, BloscShuffle};
@@ -295,6 +296,36 @@ impl BytesToBytes for Blosc {
         context.give(buffer);
         result
     }
+
+    /// Decodes the blocks that hold what is needed.
+    #[allow(unsafe_code)]
+    fn decode_part_into(&self, bytes: &[u8], out: &mut [u8], need: Range<usize>, _: &mut Context) -> Result<bool> {
+        let header = Header::read(bytes)?;
+        growth::check(NAME, Room::Exactly(out.len()), header.nbytes)?;
+        let blocks = |range: &Range<usize>| range.end.div_ceil(header.blocksize) - range.start / header.blocksize;
+        if header.version != 2 || header.memcpyed() || header.nbytes == 0 || need.end > out.len() {
+            return Ok(false);
+        }
+        // A block's items go through a buffer of their own: not worth it for all of them.
+        if need.is_empty() || blocks(&need) * 4 > blocks(&(0..header.nbytes)) * 3 {
+            return Ok(false);
+        }
+        let (first, last) = (need.start / header.typesize, need.end.div_ceil(header.typesize).min(header.nbytes / header.typesize));
+        if last * header.typesize < need.end {
+            return Ok(false);
+        }
+        let place = &mut out[first * header.typesize..last * header.typesize];
+        // SAFETY: the chunk was checked as for `decompress`; as many items are written as `place` is long.
+        let got = unsafe {
+            let (start, count) = (first as std::ffi::c_int, (last - first) as std::ffi::c_int);
+            c::blosc_getitem(bytes.as_ptr().cast(), start, count, place.as_mut_ptr().cast())
+        };
+        if usize::try_from(got) != Ok(place.len()) {
+            let (compressor, _) = header.compressor()?;
+            return Err(corrupt(format!("the {compressor} data of {} bytes do not decode", bytes.len())));
+        }
+        Ok(true)
+    }
 }
 
 #[cfg(test)]
@@ -495,6 +526,27 @@ mod tests {
                         assert_eq!(out.len(), plain.len());
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn parts() {
+        let plain: Vec<u8> = (0..150_000u32).flat_map(|i| (i / 3).to_le_bytes()).collect();
+        for cname in ALL {
+            for (shuffle, typesize) in [(BloscShuffle::Byte, 4), (BloscShuffle::Bit, 4), (BloscShuffle::None, 1), (BloscShuffle::Byte, 8)] {
+                let stored = encode(&Blosc::new(cname, 5, shuffle, typesize, 16 << 10), &plain);
+                let mut decoded = 0;
+                for need in [0..1, 3..70_001, 65_535..65_537, 300_000..300_004, 599_999..600_000, 0..600_000] {
+                    let mut out = vec![0xaa; plain.len()];
+                    if any().decode_part_into(&stored, &mut out, need.clone(), &mut Context::default()).unwrap() {
+                        assert_eq!(out[need.clone()], plain[need.clone()], "{cname:?} {shuffle:?} {need:?}");
+                        decoded += 1;
+                    }
+                }
+                assert!(decoded >= 3, "{cname:?} {shuffle:?} {typesize}: {decoded}");
+                let short = any().decode_part_into(&stored[..stored.len() - 1], &mut vec![0; plain.len()], 0..1, &mut Context::default());
+                assert!(short.is_err());
             }
         }
     }

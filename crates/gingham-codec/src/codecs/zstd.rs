@@ -2,7 +2,7 @@
 //!
 //! One-shot decoding uses the result itself as its window, so a frame's window size never allocates anything.
 
-use zstd::zstd_safe::{self, CCtx, CParameter, DCtx, ErrorCode};
+use zstd::zstd_safe::{self, CCtx, CParameter, DCtx, DParameter, ErrorCode, InBuffer, OutBuffer, ResetDirective};
 
 use super::growth;
 use crate::{BytesToBytes, CodecFault, Context, Result, Room};
@@ -11,6 +11,9 @@ const NAME: &str = "zstd";
 
 /// The best ratio: a block of up to 128 KiB takes a header of three bytes and at least one more.
 const BEST_RATIO: u64 = 128 * 1024 / 4;
+
+/// The most that a block decodes to (RFC 8878, 3.1.1.2.4).
+const MAX_BLOCK: usize = 128 << 10;
 
 /// `ZSTD_error_dstSize_tooSmall`; the library pins its numbers. Codes are negative numbers as `size_t`.
 const TOO_SMALL: ErrorCode = 70usize.wrapping_neg();
@@ -79,6 +82,54 @@ fn check_claim(bytes: &[u8], room: Room) -> Result<Option<usize>> {
     Ok(Some(claim))
 }
 
+/// Where the blocks of the only frame end, if it has no checksum.
+fn blocks(bytes: &[u8]) -> Option<Vec<usize>> {
+    let descriptor = *bytes.get(4)?;
+    if bytes.get(..4)? != [0x28, 0xb5, 0x2f, 0xfd] || descriptor & 4 != 0 {
+        return None;
+    }
+    let single = descriptor & 0x20 != 0;
+    let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let content = [usize::from(single), 2, 4, 8][usize::from(descriptor >> 6)];
+    let mut at = 5 + usize::from(!single) + dictionary + content;
+    let mut ends = Vec::new();
+    loop {
+        let header = bytes.get(at..at + 3)?;
+        let header = u32::from_le_bytes([header[0], header[1], header[2], 0]);
+        let (last, kind, size) = (header & 1 != 0, header >> 1 & 3, (header >> 3) as usize);
+        // A run-length block stores one byte, whatever it decodes to.
+        at += 3 + if kind == 1 { 1 } else { size };
+        ends.push(at);
+        if last {
+            return (at == bytes.len()).then_some(ends);
+        }
+    }
+}
+
+/// Decodes blocks straight into `out` until `enough` bytes are there.
+fn decode_blocks(bytes: &[u8], ends: &[usize], out: &mut [u8], enough: usize, decoder: &mut DCtx<'static>) -> Result<()> {
+    let fault = |code| fault(code, bytes.len());
+    decoder.reset(ResetDirective::SessionOnly).map_err(fault)?;
+    decoder.set_parameter(DParameter::StableOutBuffer(true)).map_err(fault)?;
+    let mut output = OutBuffer::around(out);
+    let mut from = 0;
+    for &end in ends {
+        let mut input = InBuffer::around(&bytes[from..end]);
+        while input.pos() < end - from {
+            let before = input.pos();
+            decoder.decompress_stream(&mut output, &mut input).map_err(fault)?;
+            if input.pos() == before {
+                return Err(CodecFault::corrupt(NAME, format!("the block that ends at byte {end} does not fit into its frame")));
+            }
+        }
+        if output.pos() >= enough {
+            return Ok(());
+        }
+        from = end;
+    }
+    Err(CodecFault::corrupt(NAME, format!("{} bytes end after {} bytes of content", bytes.len(), output.pos())))
+}
+
 /// Decodes frames of unknown length into a buffer that doubles until they fit.
 fn decode_unknown(bytes: &[u8], room: Room, out: &mut Vec<u8>, context: &mut Context) -> Result<()> {
     let most = room.limit().min(usize::try_from((bytes.len() as u64).saturating_mul(BEST_RATIO)).unwrap_or(usize::MAX));
@@ -130,6 +181,24 @@ impl BytesToBytes for Zstd {
             code => fault(code, bytes.len()),
         })?;
         growth::check(NAME, Room::Exactly(out.len()), written)
+    }
+
+    /// Decodes the blocks of a frame up to the end of what is needed. A frame with a checksum is decoded whole, so that it is
+    /// verified.
+    fn decode_part_into(&self, bytes: &[u8], out: &mut [u8], need: std::ops::Range<usize>, context: &mut Context) -> Result<bool> {
+        if need.end > out.len().saturating_sub(MAX_BLOCK) {
+            return Ok(false);
+        }
+        let Some(blocks) = blocks(bytes) else { return Ok(false) };
+        if check_claim(bytes, Room::Exactly(out.len()))?.is_none() {
+            return Ok(false);
+        }
+        let result = decode_blocks(bytes, &blocks, out, need.end, decoder(context)?);
+        if result.is_err() {
+            // It refuses everything after a failure.
+            context.zstd_d = None;
+        }
+        result.map(|()| true)
     }
 }
 
@@ -243,5 +312,40 @@ mod tests {
     fn no_bytes_are_no_frame() {
         assert!(decode(&[], Room::AtMost(9)).is_err());
         assert!(Zstd::new(0, false).decode_into(&[], &mut [], &mut Context::default()).is_err());
+    }
+
+    /// Parts are what the whole has there; where nothing is gained, and where a checksum must be verified, none is decoded.
+    #[test]
+    fn parts() {
+        let plain: Vec<u8> = (0..600_000u32).flat_map(|i| (i.wrapping_mul(i) / 7).to_le_bytes()[..2].to_vec()).collect();
+        let stored = encode(3, false, &plain);
+        let part = |stored: &[u8], need: std::ops::Range<usize>| {
+            let mut out = vec![0xaa; plain.len()];
+            let mut context = Context::default();
+            // A context that stopped in the middle of a frame begins the next one anew.
+            for _ in 0..2 {
+                if !Zstd::new(0, false).decode_part_into(stored, &mut out, need.clone(), &mut context)? {
+                    return Ok(None);
+                }
+            }
+            let mut whole = vec![0; plain.len()];
+            Zstd::new(0, false).decode_into(stored, &mut whole, &mut context)?;
+            assert_eq!(whole, plain);
+            Ok(Some(out[need].to_vec()))
+        };
+        for need in [0..1, 5..131_072, 131_071..131_073, 400_000..1_000_000, 7..1_060_000] {
+            assert_eq!(part(&stored, need.clone()).unwrap().as_deref(), Some(&plain[need.clone()]), "{need:?}");
+        }
+        assert_eq!(part(&stored, 0..plain.len()).unwrap(), None);
+        assert_eq!(part(&encode(3, true, &plain), 0..1).unwrap(), None);
+        assert_eq!(part(&[stored.clone(), encode(3, false, &[])].concat(), 0..1).unwrap(), None);
+        // Cut short anywhere, it is never taken for whole.
+        for cut in [stored.len() - 1, stored.len() / 2, 20, 5] {
+            let result: Result<_> = part(&stored[..cut], 0..1);
+            assert!(!matches!(result, Ok(Some(_))), "{cut}");
+        }
+        let mut broken = stored.clone();
+        broken[40..400].iter_mut().for_each(|b| *b ^= 0x5a);
+        assert!(part(&broken, 0..200_000).is_err() || part(&broken, 0..200_000).unwrap() != Some(plain[..200_000].to_vec()));
     }
 }
