@@ -387,6 +387,23 @@ impl Bound {
         self.encode_stored(Cow::Owned(current), keep_empty, context)
     }
 
+    /// Encodes fixed-size elements given as the bytes of the stored frame: lent where nothing has to be done. The caller's memory is
+    /// read in place where the elements are their own bytes.
+    pub fn encode_frame_bytes<'a>(&self, frame: &'a [u8], keep_empty: bool, context: &mut Context) -> Result<Option<Cow<'a, [u8]>>> {
+        if !self.identity || self.chain.leading < self.chain.array_to_array.len() {
+            let mut copy = context.take();
+            copy.extend_from_slice(frame);
+            return Ok(self.encode_frame(Elements::Fixed(copy), keep_empty, context)?.map(Cow::Owned));
+        }
+        if !keep_empty && is_fill_bytes(frame, self.decoded().fill.as_bytes()) {
+            return Ok(None);
+        }
+        let Some((first, rest)) = self.chain.bytes_to_bytes.split_first() else { return Ok(Some(Cow::Borrowed(frame))) };
+        let mut bytes = context.take();
+        first.encode(frame, &mut bytes, context)?;
+        wrap(rest, bytes, context).map(|bytes| Some(Cow::Owned(bytes)))
+    }
+
     fn encode_stored(&self, elements: Cow<'_, Elements>, keep_empty: bool, context: &mut Context) -> Result<Option<Vec<u8>>> {
         let stored = &self.reps[self.reps.len() - 1];
         let bytes = match (&self.chain.serializer, &self.shard, elements) {
@@ -406,18 +423,18 @@ impl Bound {
             },
             _ => return Err(CodecFault::unsupported("sharding_indexed", "the shard is not bound")),
         };
-        self.wrapped(bytes, context).map(Some)
+        wrap(&self.chain.bytes_to_bytes, bytes, context).map(Some)
     }
+}
 
-    /// Puts the bytes→bytes codecs around the serializer's bytes.
-    pub(crate) fn wrapped(&self, mut bytes: Vec<u8>, context: &mut Context) -> Result<Vec<u8>> {
-        for codec in &self.chain.bytes_to_bytes {
-            let mut out = context.take();
-            codec.encode(&bytes, &mut out, context)?;
-            context.give(std::mem::replace(&mut bytes, out));
-        }
-        Ok(bytes)
+/// Puts bytes→bytes codecs around bytes.
+fn wrap(codecs: &[Box<dyn BytesToBytes>], mut bytes: Vec<u8>, context: &mut Context) -> Result<Vec<u8>> {
+    for codec in codecs {
+        let mut out = context.take();
+        codec.encode(&bytes, &mut out, context)?;
+        context.give(std::mem::replace(&mut bytes, out));
     }
+    Ok(bytes)
 }
 
 fn copy_exactly(bytes: &[u8], out: &mut [u8]) -> Result<()> {
@@ -429,20 +446,23 @@ fn copy_exactly(bytes: &[u8], out: &mut [u8]) -> Result<()> {
 }
 
 /// A part that does not fit its buffers is a fault of ours, but one that must never write.
-pub(crate) fn placed(fits: bool) -> Result<()> {
+pub fn placed(fits: bool) -> Result<()> {
     fits.then_some(()).ok_or_else(|| CodecFault::unsupported("place", "a part reaches outside its chunk or its output"))
 }
 
 /// True where every element is the fill value, bit for bit (-0.0 is not 0.0).
 pub fn is_fill(elements: &Elements, fill: &FillValue) -> bool {
-    let unit = fill.as_bytes();
     match elements {
-        Elements::Fixed(bytes) if unit.is_empty() => bytes.is_empty(),
-        Elements::Fixed(bytes) => {
-            let Some(first) = bytes.get(..unit.len()) else { return bytes.is_empty() };
-            // Equal to itself moved by one element: one pass of memcmp.
-            first == unit && bytes[unit.len()..] == bytes[..bytes.len() - unit.len()]
-        }
-        Elements::Variable(v) => (0..v.len()).all(|i| v.get(i) == unit),
+        Elements::Fixed(bytes) => is_fill_bytes(bytes, fill.as_bytes()),
+        Elements::Variable(v) => (0..v.len()).all(|i| v.get(i) == fill.as_bytes()),
     }
+}
+
+fn is_fill_bytes(bytes: &[u8], unit: &[u8]) -> bool {
+    if unit.is_empty() {
+        return bytes.is_empty();
+    }
+    let Some(first) = bytes.get(..unit.len()) else { return bytes.is_empty() };
+    // Equal to itself moved by one element: one pass of memcmp.
+    first == unit && bytes[unit.len()..] == bytes[..bytes.len() - unit.len()]
 }

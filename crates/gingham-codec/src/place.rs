@@ -14,6 +14,7 @@
 mod tile;
 
 use std::cmp::Reverse;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -172,6 +173,11 @@ impl<'a> Target<'a> {
         let zeroed = AtomicBool::new(zeroed);
         Target { pointer: buffer.as_mut_ptr(), len: buffer.len(), item, collector: None, zeroed, _buffer: std::marker::PhantomData }
     }
+    /// Memory for fixed-size elements that is not set yet.
+    pub fn unset(buffer: &'a mut [MaybeUninit<u8>], item: usize) -> Self {
+        let (pointer, len) = (buffer.as_mut_ptr().cast::<u8>(), buffer.len());
+        Target { pointer, len, item, collector: None, zeroed: AtomicBool::new(false), _buffer: std::marker::PhantomData }
+    }
     /// Parts of it are about to be written once more: from now on a fill of zeros is written too.
     pub fn reuse(&self) {
         self.zeroed.store(false, Relaxed);
@@ -208,7 +214,7 @@ impl<'a> Target<'a> {
     /// The bytes `first..first + len` of the output.
     ///
     /// # Safety
-    /// No other thread may touch them while the slice lives.
+    /// No other thread may touch them while the slice lives, and nothing is read from it that was not written to it before.
     #[allow(unsafe_code, clippy::mut_from_ref)]
     pub unsafe fn slice(&self, first: usize, len: usize) -> Option<&mut [u8]> {
         // SAFETY: in bounds by the check; exclusive by the caller's promise.

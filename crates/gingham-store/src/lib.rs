@@ -209,6 +209,11 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn list(&self, prefix: &str) -> Result<Vec<(String, u64)>, StoreError>;
     /// One level below `prefix`. A prefix that holds no key is not listed.
     fn list_dir(&self, prefix: &str) -> Result<Listing, StoreError>;
+    /// The prefixes directly below one, sorted, perhaps also some that hold no key: what is enough for one who looks into each of
+    /// them anyway.
+    fn prefixes(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        Ok(self.list_dir(prefix)?.prefixes)
+    }
     /// Completes what was put, where a store needs it (an archive is put in place). Writers call it at their end; after it the
     /// store may refuse to be written.
     fn finish(&self) -> Result<(), StoreError> {

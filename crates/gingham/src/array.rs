@@ -19,7 +19,7 @@ use gingham_store::{Bytes, Range, Store};
 
 use crate::error::{Error, Kind, Result};
 use crate::read::machine::Machine;
-use crate::read::output::{Buffer, aligned, bytes_of, spare, zeroed};
+use crate::read::output::{Buffer, Fresh, zeroed};
 use crate::read::plan::{Layout, Plan};
 use crate::{Element, NewArray, Node, Options, drive};
 
@@ -292,14 +292,17 @@ impl Array {
     }
 
     /// Reads fixed-size elements as bytes (C order, little-endian), into new memory that is as fast to fill as memory is.
+    #[allow(unsafe_code)]
     pub fn read_bytes(&self, selection: impl Into<Selection>) -> Result<(Vec<u64>, Buffer)> {
         let resolved = self.inner.resolve(&selection.into())?;
         let item = self.fixed_item()?;
         let len = resolved.count().and_then(|n| usize::try_from(n).ok()).and_then(|n| n.checked_mul(item));
-        let mut buffer = Buffer::zeroed(len.unwrap_or(usize::MAX))?;
         let plan = self.inner.plan(&resolved)?;
-        self.run(&plan, Target::fixed(&mut buffer, item, true))?;
-        Ok((plan.shape().to_vec(), buffer))
+        let mut fresh: Fresh<u8> = Fresh::new(len.unwrap_or(usize::MAX))?;
+        self.run(&plan, fresh.target_of(item))?;
+        // SAFETY: the read is done.
+        let (memory, first) = unsafe { fresh.filled() };
+        Ok((plan.shape().to_vec(), Buffer { memory, first }))
     }
 
     /// Reads fixed-size elements into a buffer of exactly their length (C order, little-endian).
@@ -327,15 +330,16 @@ impl Array {
     }
 
     /// Reads into an ndarray; the type must be the array's.
+    #[allow(unsafe_code)]
     pub fn read<T: Element, D: ndarray::Dimension>(&self, selection: impl Into<Selection>) -> Result<ndarray::Array<T, D>> {
         self.check_element::<T>()?;
         let resolved = self.inner.resolve(&selection.into())?;
         let count = resolved.count().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
-        let spare = spare::<T>(count);
-        let mut values: Vec<T> = zeroed(count.saturating_add(spare))?;
-        let first = aligned(&values, spare);
         let plan = self.inner.plan(&resolved)?;
-        self.run(&plan, Target::fixed(bytes_of(&mut values[first..first + count]), size_of::<T>(), true))?;
+        let mut fresh: Fresh<T> = Fresh::new(count)?;
+        self.run(&plan, fresh.target_of(size_of::<T>()))?;
+        // SAFETY: the read is done.
+        let (values, first) = unsafe { fresh.filled() };
         let dims: Vec<usize> = plan.shape().iter().map(|&l| l as usize).collect();
         let values = ndarray::Array1::from_vec(values).slice_move(ndarray::s![first..first + count]);
         let array = values.into_shape_with_order(dims).map_err(|e| Error::new(Kind::Invalid, e.to_string()))?;

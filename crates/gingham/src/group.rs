@@ -7,11 +7,15 @@ use gingham_core::json::{Map, Value, to_text};
 use gingham_core::meta::{self, Format};
 use gingham_core::path::NodePath;
 use gingham_store::{Condition, Range, Request, Store};
+use rayon::prelude::*;
 
 use crate::error::{Error, Kind, Result};
 use crate::open::{self, located};
 use crate::options::Consolidated;
 use crate::{Array, Node, Options, create};
+
+/// Documents that one worker reads at a time.
+const SOME: usize = 32;
 
 /// Deepest hierarchy that is walked; links that lead back up would else never end.
 const MAX_DEPTH: usize = 64;
@@ -190,7 +194,7 @@ impl Group {
         for _ in 0..depth {
             let mut candidates = Vec::new();
             for at in &level {
-                candidates.extend(self.store.list_dir(at.as_str())?.prefixes.into_iter().filter_map(|p| NodePath::parse(&p).ok()));
+                candidates.extend(self.store.prefixes(at.as_str())?.into_iter().filter_map(|p| NodePath::parse(&p).ok()));
             }
             // v3 reserves names that start with two underscores; in v2 they are names like any other.
             let reserved = |name: &str| name.starts_with('.') || (self.meta.format() == Format::V3 && name.starts_with("__"));
@@ -220,8 +224,17 @@ impl Group {
         Ok(())
     }
 
-    /// The documents at many paths: first those of the format that the group has, then those of the other.
+    /// The documents at many paths. Local ones are read and parsed by all workers; behind a network all are asked for at once.
     fn documents(&self, at: &[NodePath]) -> Vec<Result<Option<meta::Node>>> {
+        if self.store.traits().local {
+            at.par_chunks(SOME).flat_map_iter(|some| self.documents_of(some)).collect()
+        } else {
+            self.documents_of(at)
+        }
+    }
+
+    /// First those of the format that the group has, then those of the other.
+    fn documents_of(&self, at: &[NodePath]) -> Vec<Result<Option<meta::Node>>> {
         let mut order = vec!["zarr.json", ".zarray", ".zgroup"];
         if self.meta.format() == Format::V2 {
             order.rotate_left(1);

@@ -367,6 +367,11 @@ impl Storage for Fs {
         let prefix = self.prefix(prefix)?;
         walk::list(&self.path(prefix), prefix).map_err(|(key, e)| self.failed(&key, "listed", e))
     }
+    fn prefixes(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        let prefix = self.prefix(prefix)?;
+        let level = walk::level(&self.path(prefix), prefix).map_err(|(key, e)| self.failed(&key, "listed", e))?;
+        Ok(level.prefixes)
+    }
     fn list_dir(&self, prefix: &str) -> Result<Listing, StoreError> {
         let prefix = self.prefix(prefix)?;
         walk::list_dir(&self.path(prefix), prefix).map_err(|(key, e)| self.failed(&key, "listed", e))

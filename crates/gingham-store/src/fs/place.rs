@@ -12,6 +12,9 @@ use crate::{StoreError, StoreErrorKind};
 /// Directories that are remembered; beyond it all are forgotten and found again, at one system call each.
 const KNOWN: usize = 4096;
 
+/// How often a directory is looked for again that others delete.
+const TRIES: usize = 8;
+
 /// Where the root really is, and the directories below it that were found to be inside.
 #[derive(Debug, Default)]
 pub(super) struct Places {
@@ -24,27 +27,80 @@ impl Places {
     /// not exist and is not to be made.
     pub(super) fn parent(&self, fs: &Fs, key: &str, make: bool) -> Result<Option<PathBuf>, StoreError> {
         let rel = key.rsplit_once('/').map_or("", |(dir, _)| dir);
-        let dir = if rel.is_empty() { fs.root.clone() } else { fs.path(rel) };
-        if self.known.read().unwrap_or_else(PoisonError::into_inner).contains(rel) {
-            return Ok(Some(dir));
-        }
-        let Some(root) = self.real_root(fs, make).map_err(|e| cannot(fs, key, &fs.root, e))? else { return Ok(None) };
-        let real = match fs::canonicalize(&dir) {
-            Ok(real) => real,
-            Err(e) if is_absent(&e) && !make => return Ok(None),
-            Err(e) if is_absent(&e) => {
-                self.make(fs, key, &dir, root)?;
-                fs::canonicalize(&dir).map_err(|e| cannot(fs, key, &dir, e))?
+        for _ in 0..TRIES {
+            match self.find(fs, key, rel, make)? {
+                Found::There => return Ok(Some(if rel.is_empty() { fs.root.clone() } else { fs.path(rel) })),
+                Found::Missing => return Ok(None),
+                // Another process deleted what was known.
+                Found::Gone => self.forget(),
             }
-            Err(e) => return Err(cannot(fs, key, &dir, e)),
-        };
-        inside(fs, key, root, &real)?;
+        }
+        let what = format!("the directory of {key:?} was deleted {TRIES} times while it was made");
+        Err(fs.at(StoreError::new(StoreErrorKind::Failed, what), key))
+    }
+
+    /// Sees to one directory after those above it: in one that is known to be inside the root, a directory that is no link is
+    /// inside too.
+    fn find(&self, fs: &Fs, key: &str, rel: &str, make: bool) -> Result<Found, StoreError> {
+        if self.known.read().unwrap_or_else(PoisonError::into_inner).contains(rel) {
+            return Ok(Found::There);
+        }
+        let Some(root) = self.real_root(fs, make).map_err(|e| cannot(fs, key, &fs.root, e))? else { return Ok(Found::Missing) };
+        if let Some(above) = (!rel.is_empty()).then(|| rel.rsplit_once('/').map_or("", |(dir, _)| dir)) {
+            match self.find(fs, key, above, make)? {
+                Found::There => {}
+                other => return Ok(other),
+            }
+            match self.child(fs, key, rel, root, make)? {
+                Found::There => {}
+                other => return Ok(other),
+            }
+        } else if !fs.root.is_dir() {
+            if !make {
+                return Ok(Found::Missing);
+            }
+            fs::create_dir_all(&fs.root).map_err(|e| cannot(fs, key, &fs.root, e))?;
+        }
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= KNOWN {
             known.clear();
         }
         known.insert(rel.into());
-        Ok(Some(dir))
+        Ok(Found::There)
+    }
+
+    /// A directory whose parent is known.
+    fn child(&self, fs: &Fs, key: &str, rel: &str, root: &Path, make: bool) -> Result<Found, StoreError> {
+        let dir = fs.path(rel);
+        for _ in 0..TRIES {
+            match dir.symlink_metadata() {
+                Ok(meta) if meta.is_dir() => return Ok(Found::There),
+                Ok(meta) if meta.is_symlink() && dir.is_dir() => {
+                    let real = fs::canonicalize(&dir).map_err(|e| cannot(fs, key, &dir, e))?;
+                    return inside(fs, key, root, &real).map(|()| Found::There);
+                }
+                Ok(_) if make => {
+                    let what = format!("{key:?} cannot be put, because {} is not a directory", dir.display());
+                    return Err(fs.at(StoreError::new(StoreErrorKind::Invalid, what), key));
+                }
+                Ok(_) => return Ok(Found::Missing),
+                Err(e) if is_absent(&e) && !make => return Ok(Found::Missing),
+                Err(e) if !is_absent(&e) => return Err(cannot(fs, key, &dir, e)),
+                Err(_) => {}
+            }
+            match fs::create_dir(&dir) {
+                Ok(()) if fs.fsync => {
+                    let above = dir.parent().unwrap_or(&dir);
+                    return sync_dir(above).map(|()| Found::There).map_err(|e| cannot(fs, key, above, e));
+                }
+                Ok(()) => return Ok(Found::There),
+                // Another writer was first.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) if is_absent(&e) => return Ok(Found::Gone),
+                Err(e) => return Err(cannot(fs, key, &dir, e)),
+            }
+        }
+        Ok(Found::Gone)
     }
 
     /// Directories were removed: each is looked at again before it is written to.
@@ -66,45 +122,15 @@ impl Places {
         };
         Ok(Some(self.root.get_or_init(|| real)))
     }
+}
 
-    /// Makes `dir`, after the nearest directory above it that exists was found to be inside the root.
-    fn make(&self, fs: &Fs, key: &str, dir: &Path, root: &Path) -> Result<(), StoreError> {
-        let mut missing = Vec::new();
-        for above in dir.ancestors() {
-            match fs::canonicalize(above) {
-                Ok(real) => {
-                    inside(fs, key, root, &real)?;
-                    break;
-                }
-                Err(e) if is_absent(&e) => missing.push(above),
-                Err(e) => return Err(cannot(fs, key, above, e)),
-            }
-            if above == fs.root {
-                break;
-            }
-        }
-        fs::create_dir_all(dir).map_err(|e| {
-            let in_the_way = missing.iter().rev().find(|p| p.symlink_metadata().is_ok_and(|m| !m.is_dir()));
-            let file = dir.ancestors().find(|p| p.is_file());
-            match in_the_way.copied().or(file) {
-                Some(other) => fs.at(
-                    StoreError::new(
-                        StoreErrorKind::Invalid,
-                        format!("{key:?} cannot be put, because {} is not a directory", other.display()),
-                    )
-                    .caused_by(e),
-                    key,
-                ),
-                None => cannot(fs, key, dir, e),
-            }
-        })?;
-        if fs.fsync {
-            for made in missing.iter().filter_map(|made| made.parent()) {
-                sync_dir(made).map_err(|e| cannot(fs, key, made, e))?;
-            }
-        }
-        Ok(())
-    }
+/// What became of a directory.
+enum Found {
+    There,
+    /// It does not exist, and is not to be made.
+    Missing,
+    /// One above it that was known does not exist any more.
+    Gone,
 }
 
 fn inside(fs: &Fs, key: &str, root: &Path, real: &Path) -> Result<(), StoreError> {

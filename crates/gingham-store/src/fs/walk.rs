@@ -1,6 +1,6 @@
 //! Directory trees as keys: listing and deleting, without recursion, whatever the depth.
 
-use std::fs::{self, FileType};
+use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -26,14 +26,16 @@ pub(super) fn list(dir: &Path, prefix: &str) -> Result<Vec<(String, u64)>, Faile
     let mut out = Vec::new();
     let mut todo: Vec<(PathBuf, String, Option<Rc<Trail>>)> = vec![(dir.into(), prefix.into(), None)];
     while let Some((dir, prefix, trail)) = todo.pop() {
-        for (name, path, kind) in entries(&dir, &prefix)? {
+        for (name, entry, kind) in entries(&dir, &prefix)? {
             let key = join(&prefix, &name);
             if kind.is_dir() {
-                todo.push((path, key, trail.clone()));
+                todo.push((entry.path(), key, trail.clone()));
                 continue;
             }
+            // A file is asked for by its name in the directory that is open, which spares the walk of its path.
+            let meta = if kind.is_file() { entry.metadata() } else { fs::metadata(entry.path()) };
             // A file that is deleted meanwhile, and a link to nothing, are absent.
-            let meta = match fs::metadata(&path) {
+            let meta = match meta {
                 Ok(meta) => meta,
                 Err(e) if is_absent(&e) || leads_nowhere(&e) => continue,
                 Err(e) => return Err((key, e)),
@@ -41,9 +43,9 @@ pub(super) fn list(dir: &Path, prefix: &str) -> Result<Vec<(String, u64)>, Faile
             if meta.is_file() {
                 out.push((key, meta.len()));
             } else if meta.is_dir()
-                && let Some(trail) = follow(&dir, &path, &trail)
+                && let Some(trail) = follow(&dir, &entry.path(), &trail)
             {
-                todo.push((path, key, Some(trail)));
+                todo.push((entry.path(), key, Some(trail)));
             }
         }
     }
@@ -53,18 +55,31 @@ pub(super) fn list(dir: &Path, prefix: &str) -> Result<Vec<(String, u64)>, Faile
 
 /// Files and directories directly in a directory; directories that hold no file at any depth are left out.
 pub(super) fn list_dir(dir: &Path, prefix: &str) -> Result<Listing, Failed> {
+    let mut out = level(dir, prefix)?;
+    let mut held = Vec::with_capacity(out.prefixes.len());
+    for key in out.prefixes {
+        let name = key.rsplit_once('/').map_or(&key[..], |(_, name)| name);
+        if holds_a_file(dir.join(name), &key)? {
+            held.push(key);
+        }
+    }
+    out.prefixes = held;
+    Ok(out)
+}
+
+/// The same with directories that hold nothing.
+pub(super) fn level(dir: &Path, prefix: &str) -> Result<Listing, Failed> {
     let mut out = Listing::default();
-    for (name, path, kind) in entries(dir, prefix)? {
-        let key = join(prefix, &name);
+    for (name, entry, kind) in entries(dir, prefix)? {
         let (is_file, is_dir) = if kind.is_file() || kind.is_dir() {
             (kind.is_file(), kind.is_dir())
         } else {
-            fs::metadata(&path).map_or((false, false), |m| (m.is_file(), m.is_dir()))
+            fs::metadata(entry.path()).map_or((false, false), |m| (m.is_file(), m.is_dir()))
         };
         if is_file {
-            out.keys.push(key);
-        } else if is_dir && holds_a_file(path, &key)? {
-            out.prefixes.push(key);
+            out.keys.push(join(prefix, &name));
+        } else if is_dir {
+            out.prefixes.push(join(prefix, &name));
         }
     }
     out.keys.sort_unstable();
@@ -136,10 +151,10 @@ pub(super) fn remove_empty(dir: &Path) -> bool {
 fn holds_a_file(dir: PathBuf, key: &str) -> Result<bool, Failed> {
     let mut todo = vec![dir];
     while let Some(dir) = todo.pop() {
-        for (_, path, kind) in entries(&dir, key)? {
+        for (_, entry, kind) in entries(&dir, key)? {
             match kind.is_dir() {
-                true => todo.push(path),
-                false if kind.is_file() || path.exists() => return Ok(true),
+                true => todo.push(entry.path()),
+                false if kind.is_file() || entry.path().exists() => return Ok(true),
                 false => {}
             }
         }
@@ -148,7 +163,7 @@ fn holds_a_file(dir: PathBuf, key: &str) -> Result<bool, Failed> {
 }
 
 /// What a directory holds, without temporary files and names that are not UTF-8 (they are no keys). Nothing where there is none.
-fn entries(dir: &Path, prefix: &str) -> Result<Vec<(String, PathBuf, FileType)>, Failed> {
+fn entries(dir: &Path, prefix: &str) -> Result<Vec<(String, DirEntry, FileType)>, Failed> {
     let failed = |e| (prefix.to_owned(), e);
     let listing = match fs::read_dir(dir) {
         Ok(listing) => listing,
@@ -160,7 +175,8 @@ fn entries(dir: &Path, prefix: &str) -> Result<Vec<(String, PathBuf, FileType)>,
         let entry = entry.map_err(failed)?;
         let Ok(name) = entry.file_name().into_string() else { continue };
         if !is_temp(&name) {
-            out.push((name, entry.path(), entry.file_type().map_err(failed)?));
+            let kind = entry.file_type().map_err(failed)?;
+            out.push((name, entry, kind));
         }
     }
     Ok(out)

@@ -100,6 +100,9 @@ impl Storage for Prefix {
         let list = self.inner.list(&self.below(prefix)?)?;
         Ok(list.into_iter().map(|(key, size)| (self.strip(key), size)).collect())
     }
+    fn prefixes(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        Ok(self.inner.prefixes(&self.below(prefix)?)?.into_iter().map(|p| self.strip(p)).collect())
+    }
     fn list_dir(&self, prefix: &str) -> Result<Listing, StoreError> {
         let Listing { keys, prefixes } = self.inner.list_dir(&self.below(prefix)?)?;
         let strip = |keys: Vec<String>| keys.into_iter().map(|k| self.strip(k)).collect();

@@ -22,8 +22,10 @@ const WINDOW: usize = 4096;
 /// A read of no more bytes than this is done by the thread that asks for it: to wake a worker and be woken takes 10 to 50 µs,
 /// in which a decoder makes about as many.
 const ALONE: u64 = 64 << 10;
-/// To open and read an object takes the time in which about so many bytes are decoded.
+/// To open and read an object takes the time in which about so many bytes are decoded; a part of an uncompressed one is read in many
+/// small ranges.
 const OPENING: u64 = 4 << 10;
+const RANGES: u64 = 16 << 10;
 
 /// Half a second cache of the smallest cores in use.
 const WINDOW_BYTES: usize = 256 << 10;
@@ -87,8 +89,8 @@ fn in_order(machine: &Machine<'_>, count: usize) -> Result<()> {
 /// About how much there is to do, in decoded bytes.
 fn work(machine: &Machine<'_>) -> u64 {
     let cost = machine.plan.cost();
-    let bytes = if machine.plan.layout.raw { cost.wanted } else { cost.decoded };
-    bytes.saturating_add(cost.objects.saturating_mul(OPENING))
+    let (bytes, each) = if machine.plan.layout.raw { (cost.wanted, RANGES) } else { (cost.decoded, OPENING) };
+    bytes.saturating_add(cost.objects.saturating_mul(each))
 }
 
 fn one(machine: &Machine<'_>, i: usize, context: &mut Context) -> Result<()> {

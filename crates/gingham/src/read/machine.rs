@@ -12,7 +12,7 @@
 
 use std::sync::Arc;
 
-use gingham_codec::chain::Bound;
+use gingham_codec::chain::{Bound, placed};
 use gingham_codec::place::{Part, Take, Target};
 use gingham_codec::shard::{BoundShard, Index, inside};
 use gingham_codec::{CodecFault, Context};
@@ -35,6 +35,9 @@ const LOCAL_FETCH: u64 = 256 << 10;
 const RAW_SHARE: f64 = 0.5;
 /// ... and in at most this many ranges; a thin slice never becomes thousands of reads.
 const RAW_RANGES: usize = 64;
+
+/// Bytes that are read in the time of one more system call.
+const RANGE_COST: u64 = 8 << 10;
 
 /// The range of a need that fetches nothing.
 const NOTHING: Range = Range::Bounded { start: 0, length: 0 };
@@ -65,6 +68,8 @@ pub(crate) struct InnerPiece {
     pub inner: usize,
     pub offset: u64,
     pub len: u64,
+    /// Where an uncompressed chunk is fetched in part: how many of its bytes come before what is fetched.
+    pub window: Option<u64>,
     pub part: Part,
     pub wanted: usize,
 }
@@ -187,7 +192,10 @@ impl Machine<'_> {
             let turned = bound.order().map(|o| wanted.part.permuted(o));
             for (inner, part) in shard.pieces(turned.as_ref().unwrap_or(&wanted.part)) {
                 match index.entry(inner) {
-                    Some((offset, len)) => pieces.push(InnerPiece { inner, offset, len, part, wanted: w }),
+                    Some((offset, len)) => {
+                        let piece = InnerPiece { inner, offset, len, window: None, part, wanted: w };
+                        pieces.push(if traits.local { self.narrowed(shard.inner(), piece) } else { piece });
+                    }
                     None => absent.push((part, w)),
                 }
             }
@@ -222,6 +230,21 @@ impl Machine<'_> {
             flush(&mut group, start, end);
         }
         needs
+    }
+
+    /// An uncompressed inner chunk of which only the bytes around a part are fetched, where they are clearly fewer than all.
+    fn narrowed(&self, inner: &Bound, piece: InnerPiece) -> InnerPiece {
+        let all = inner.decoded().byte_len().unwrap_or(0);
+        if !inner.is_raw() || inner.order().is_some() || self.target.is_variable() || piece.len != all as u64 {
+            return piece;
+        }
+        let need = piece.part.extent(inner.frame(), self.target.item());
+        // Neighbours that are no longer adjacent are no longer one range.
+        let worth = (all - need.len().min(all)) as u64 > self.array.store.traits().gap.max(RANGE_COST);
+        if need.is_empty() || need.end > all || need.len() as f64 > all as f64 * RAW_SHARE || !worth {
+            return piece;
+        }
+        InnerPiece { offset: piece.offset + need.start as u64, len: need.len() as u64, window: Some(need.start as u64), ..piece }
     }
 
     /// Decodes and places what arrived; `None`: the object is absent.
@@ -277,8 +300,12 @@ impl Machine<'_> {
             let encoded =
                 encoded.ok_or_else(|| CodecFault::corrupt("sharding_indexed", format!("inner chunk {} is cut short", piece.inner)))?;
             self.with_target(&object.parts[piece.wanted], |target| {
-                // SAFETY: as in `whole`; inner pieces of one part are disjoint.
-                unsafe { shard.inner().place(encoded, &piece.part, target, context) }.map_err(|e| inside(e, piece.inner).into())
+                // SAFETY (both): as in `whole`; inner pieces of one part are disjoint.
+                let result = match piece.window {
+                    Some(first) => placed(unsafe { target.place_window(encoded, first as usize, shard.inner().frame(), &piece.part) }),
+                    None => unsafe { shard.inner().place(encoded, &piece.part, target, context) },
+                };
+                result.map_err(|e| inside(e, piece.inner).into())
             })?;
         }
         Ok(())

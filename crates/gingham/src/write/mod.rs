@@ -83,8 +83,11 @@ impl Array {
         }
         let plan = inner.plan(&resolved)?;
         let count = plan.object_count();
-        // With fewer objects than workers the chunks inside a shard are shared out instead.
         let write = |i: usize| object::write(self, &plan, i, source);
+        if count == 1 && inner.inner_shape.is_none() {
+            return write(0);
+        }
+        // With fewer objects than workers the chunks inside a shard are shared out instead.
         match inner.pool()? {
             Some(pool) => pool.install(|| (0..count).into_par_iter().try_for_each(write)),
             None => (0..count).into_par_iter().try_for_each(write),

@@ -83,7 +83,7 @@ impl<'a> Framed<'a> {
     }
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
     fn write(&self) -> Result<()> {
         let inner = self.array.inner();
         let bound = inner.bound(&self.object.stored)?;
@@ -95,7 +95,7 @@ impl Writer<'_> {
             None => inner.with_context(|context| {
                 let bytes = self.encode(&bound, self.framed(), None, context)?;
                 self.put(bytes.as_ref().map(|b| vec![&b[..]]), &Condition::Always)?;
-                bytes.into_iter().for_each(|b| context.give(b));
+                give(bytes, context);
                 Ok(())
             }),
         }
@@ -121,7 +121,7 @@ impl Writer<'_> {
                 Some(shard) => writer.part_of_shard(bound, shard, old.as_deref(), context),
                 None => {
                     let bytes = writer.encode(bound, writer.framed(), old.as_deref(), context)?;
-                    Ok(bytes.map(|b| vec![Cow::Owned(b)]))
+                    Ok(bytes.map(|b| vec![b]))
                 }
             })?;
             if pieces.is_none() && old.is_none() {
@@ -160,11 +160,14 @@ impl Writer<'_> {
     }
 
     /// Decodes what is there, puts the new elements over it, and encodes. `parts` are in the decoded frame.
-    fn encode(&self, bound: &Bound, parts: Vec<Framed<'_>>, old: Option<&[u8]>, context: &mut Context) -> Result<Option<Vec<u8>>> {
+    fn encode(&self, bound: &Bound, parts: Vec<Framed<'_>>, old: Option<&[u8]>, context: &mut Context) -> Result<Option<Cow<'a, [u8]>>> {
         let rep = bound.decoded();
         let parts: Vec<Framed<'_>> = parts.into_iter().map(|f| f.turned(bound)).collect();
         if rep.data_type.size().is_none() {
-            return self.encode_variable(bound, &parts, old, context);
+            return Ok(self.encode_variable(bound, &parts, old, context)?.map(Cow::Owned));
+        }
+        if let Some(frame) = self.in_place(bound, &parts) {
+            return Ok(bound.encode_frame_bytes(frame, self.keep_empty, context)?);
         }
         let mut chunk = match (old, parts.as_slice()) {
             (Some(bytes), _) => bound.decode_frame(bytes, context)?.into_owned(),
@@ -177,7 +180,14 @@ impl Writer<'_> {
         for framed in &parts {
             self.gather(framed, &mut chunk, bound.frame())?;
         }
-        Ok(bound.encode_frame(Elements::Fixed(chunk), self.keep_empty, context)?)
+        Ok(bound.encode_frame(Elements::Fixed(chunk), self.keep_empty, context)?.map(Cow::Owned))
+    }
+
+    /// The elements of a whole chunk where they lie in the source as they lie in the chunk's frame.
+    fn in_place(&self, bound: &Bound, parts: &[Framed<'_>]) -> Option<&'a [u8]> {
+        let (Source::Fixed(bytes), [Framed { part, points: None }]) = (self.source, parts) else { return None };
+        let first = part.contiguous(bound.frame(), self.item)?;
+        bytes.get(first..first + bound.decoded().byte_len()?)
     }
 
     fn encode_variable(&self, bound: &Bound, parts: &[Framed<'_>], old: Option<&[u8]>, context: &mut Context) -> Result<Option<Vec<u8>>> {
@@ -231,7 +241,7 @@ impl Writer<'_> {
             if let Some(bytes) = self.encode(shard.inner(), vec![framed], None, context)? {
                 stretch.lengths.push((*i, bytes.len()));
                 stretch.bytes.extend_from_slice(&bytes);
-                context.give(bytes);
+                give(Some(bytes), context);
             }
         }
         Ok(stretch)
@@ -244,7 +254,10 @@ impl Writer<'_> {
         shard: &BoundShard,
         old: Option<&'o [u8]>,
         context: &mut Context,
-    ) -> Result<Option<Vec<Cow<'o, [u8]>>>> {
+    ) -> Result<Option<Vec<Cow<'o, [u8]>>>>
+    where
+        'a: 'o,
+    {
         let index = old.map(|bytes| shard.index_of(bytes, context)).transpose()?;
         let parts: Vec<Framed<'_>> = self.framed().into_iter().map(|f| f.turned(bound)).collect();
         let mut touched: Vec<Vec<Framed<'_>>> = (0..shard.count()).map(|_| Vec::new()).collect();
@@ -267,7 +280,7 @@ impl Writer<'_> {
             let whole = framed.len() == 1 && framed[0].points.is_none() && covers(&framed[0].part, shard, &logical, i);
             let stored = if whole { None } else { stored? };
             let bytes = self.encode(shard.inner(), framed, stored, context)?;
-            encoded.push(bytes.map(Cow::Owned));
+            encoded.push(bytes);
         }
         if !self.keep_empty && encoded.iter().all(Option::is_none) {
             return Ok(None);
@@ -366,6 +379,13 @@ impl Writer<'_> {
             }
             (Source::Fixed(_), _) => Err(outside()),
         }
+    }
+}
+
+/// Gives a buffer back, if it is one.
+fn give(bytes: Option<Cow<'_, [u8]>>, context: &mut Context) {
+    if let Some(Cow::Owned(buffer)) = bytes {
+        context.give(buffer);
     }
 }
 
