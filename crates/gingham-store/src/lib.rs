@@ -30,7 +30,7 @@ pub use asynchronous::Pending;
 pub use bytes::Bytes;
 pub use coalesce::{Fetch, MAX_MERGED, coalesce};
 pub use error::{StoreError, StoreErrorKind};
-pub use open::{Options, create_with, locate, open, open_with};
+pub use open::{Options, above, create_with, locate, open, open_with};
 pub use opened::Opened;
 
 /// Part of an object.

@@ -315,7 +315,7 @@ fn relative(root: &NodePath, at: &NodePath) -> String {
     at.as_str().strip_prefix(root.as_str()).unwrap_or(at.as_str()).trim_start_matches('/').to_string()
 }
 
-fn zmetadata(store: &Store, at: &NodePath) -> Result<Option<meta::Consolidated>> {
+pub(crate) fn zmetadata(store: &Store, at: &NodePath) -> Result<Option<meta::Consolidated>> {
     let Some(bytes) = store.get(&at.key(".zmetadata"), Range::All)?.filter(|b| !open::is_html(b)) else { return Ok(None) };
     meta::Consolidated::from_zmetadata(&bytes).map(Some).map_err(|e| located(e.into(), store, at))
 }

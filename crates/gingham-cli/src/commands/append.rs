@@ -45,7 +45,7 @@ pub struct Arguments {
 /// Appends it.
 pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     let given = arguments.shape.as_deref().map(chunks_text::shape).transpose()?;
-    let mut array = location::array(context, &arguments.location)?;
+    let mut array = location::changed_array(context, &arguments.location)?;
     let axis = find_axis(&array, &arguments.axis)?;
     let source = Source::open(&arguments.from)?;
     source.check_type(array.data_type(), arguments.cast)?;

@@ -116,6 +116,7 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     });
     progress.finish();
     let report = done.map_err(|e| failed(e, begun.load(Ordering::Relaxed), &arguments))?;
+    location::consolidate_above(context, &arguments.target, arguments.format.into())?;
     print(&arguments, &report, before.as_ref(), start.elapsed(), context)
 }
 

@@ -37,7 +37,7 @@ pub struct Arguments {
 /// Resizes it.
 pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     let shape = chunks_text::shape(&arguments.shape)?;
-    let mut array = location::array(context, &arguments.location)?;
+    let mut array = location::changed_array(context, &arguments.location)?;
     let old = array.shape();
     if old.len() != shape.len() {
         return Err(Failure::usage(format!("the array has {} axes ({}), --shape has {}", old.len(), render::shape(&old), shape.len())));

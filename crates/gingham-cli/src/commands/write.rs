@@ -241,8 +241,8 @@ fn value(text: &str, data_type: &DataType, option: &str) -> Result<FillValue> {
 }
 
 fn create(arguments: &Arguments, new: NewArray, context: &Context) -> Result<Array> {
-    let store = location::target(context, &arguments.location)?;
-    Array::create(&store, "", new).map_err(|e| {
+    let (store, path) = location::target(context, &arguments.location, new.format)?;
+    Array::create(&store, &path, new).map_err(|e| {
         let exists = e.kind() == gingham::Kind::Exists;
         let failure = Failure::from(e).before_writing();
         if exists { failure.instead_hint("--overwrite replaces it") } else { failure }
