@@ -41,7 +41,23 @@ pub(super) fn converted(source: &Array, layout: &Layout, format: Format, options
     new.options = options.array.clone();
     let nowhere = Store::new(gingham::store::memory::Memory::new());
     let meta = Array::create(&nowhere, "", new)?.meta().clone();
-    Ok(Converted { meta, warnings })
+    Ok(Converted { meta: spelled_as(source, meta)?, warnings })
+}
+
+/// Opaque bytes have two names in v3, `r<bits>` and `raw_bytes`, which different readers know: those of the source read the
+/// target, too, where the name stays.
+fn spelled_as(source: &Array, meta: gingham::core::meta::Array) -> Result<gingham::core::meta::Array> {
+    let own = source.meta().document().get("data_type");
+    let (DataType::Raw(_), Format::V3, Format::V3, Some(Value::String(name))) =
+        (meta.data_type(), source.meta().format(), meta.format(), own)
+    else {
+        return Ok(meta);
+    };
+    let mut document = meta.document().clone();
+    document.insert("data_type".into(), name.as_str().into());
+    // Those that know this name take a list, and not all of them base64.
+    document.insert("fill_value".into(), meta.fill_value().as_bytes().to_vec().into());
+    Ok(gingham::core::meta::Array::from_v3(document)?)
 }
 
 /// Refuses data types that the target format has no word for, by name.
