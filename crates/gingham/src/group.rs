@@ -160,9 +160,15 @@ impl Group {
         if self.store.traits().lists && !required {
             self.list_into(&mut found, depth)?;
         } else if block.is_none() {
-            return Err(Error::new(Kind::Unsupported, "this store cannot be listed, and the group has no consolidated metadata")
-                .at(|p| p.store = Some(self.store.describe()))
-                .with_hint("open an array by its own path"));
+            return Err(Error::new(
+                Kind::Store,
+                "what is in this group is not known: the store cannot be listed, and the group has no consolidated metadata",
+            )
+            .at(|p| {
+                p.store = Some(self.store.describe());
+                p.node = Some(self.path.to_string());
+            })
+            .with_hint("name an array by its own path, or consolidate the metadata where the hierarchy was written"));
         }
         for (path, node) in block.iter().flat_map(|b| &b.nodes) {
             if path.is_empty() || path.split('/').count() > depth || found.contains_key(path) {
