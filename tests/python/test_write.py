@@ -176,7 +176,6 @@ def test_what_is_there_is_not_replaced_unasked(gingham, tmp_path):
     assert values.same(peers.zarr_python(tmp_path / "a"), data[:2])
 
 
-@pytest.mark.xfail(reason="a list of names that begins with one that is absent is taken for an option")
 def test_the_first_axis_may_be_without_a_name(gingham, tmp_path):
     gingham.write(tmp_path / "a", np.zeros((2, 3)), "--create", "--dims", "-,x", folder=tmp_path)
     assert zarr.open_array(tmp_path / "a", mode="r").metadata.dimension_names == (None, "x")

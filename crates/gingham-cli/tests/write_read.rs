@@ -241,6 +241,30 @@ fn batches_are_appended_by_name_and_number() {
 }
 
 #[test]
+fn what_an_option_takes_may_begin_with_a_hyphen() {
+    let place = Place::new();
+    place.ok("write a.zarr --create --shape 2,3 --dtype int16 --fill -7 --dims -,x --attr -k=-1");
+    let info = place.json("info --json a.zarr");
+    assert_eq!((&info["dimension_names"], &info["attributes"]["-k"]), (&json!([null, "x"]), &json!(-1)));
+    place.ok("write a.zarr --select -1 --value -2");
+    assert_eq!(place.values("a.zarr --select -1:,-1"), json!([-2]));
+    assert_eq!(place.values("a.zarr"), json!([-7, -7, -7, -2, -2, -2]));
+    place.file("b.bin", [1, 0, 1, 0]);
+    assert!(place.ok("append a.zarr --axis -1 --from b.bin --shape 2,1").contains("2 x 4"));
+    place.ok("attrs a.zarr --set -x=1 --delete -k");
+    assert_eq!(place.json("attrs a.zarr --json"), json!({"-x": 1}));
+    for (line, said) in [
+        ("resize a.zarr --shape -1,2", "-1"),
+        ("write b.zarr --create --shape -3 --dtype int8", "-3"),
+        ("write b.zarr --create --shape 3 --dtype int8 --chunks -1", "-1"),
+        ("write b.zarr --create --shape 3 --dtype int8 --shards -1", "-1"),
+    ] {
+        let ran = place.run(line);
+        assert!(ran.code == 2 && ran.err.contains(said) && !ran.err.contains("unexpected argument"), "{line}: {} {}", ran.code, ran.err);
+    }
+}
+
+#[test]
 fn shrinking_must_be_meant() {
     let place = Place::new();
     place.ok("write a.zarr --create --shape 6 --dtype int8 --chunks 4 --value 5");

@@ -29,13 +29,13 @@ pub struct Arguments {
     /// Array: path or URL
     location: String,
     /// Axis: its name or number
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     axis: String,
     /// The batch: a .npy file, bare little-endian elements, values.json as read prints it, or - for standard input
     #[arg(long, value_name = "FILE")]
     from: String,
     /// Shape of a batch of bare elements
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     shape: Option<String>,
     /// Convert elements of another type, refusing values that do not fit
     #[arg(long)]

@@ -27,10 +27,10 @@ pub struct Arguments {
     /// Array or group: path or URL
     location: String,
     /// Set an attribute; the value is JSON, else text (may be repeated)
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", allow_hyphen_values = true)]
     set: Vec<String>,
     /// Delete an attribute (may be repeated)
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     delete: Vec<String>,
     /// Replace all attributes by those of a JSON file, - for standard input
     #[arg(long, value_name = "FILE")]

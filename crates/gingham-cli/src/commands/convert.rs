@@ -40,10 +40,10 @@ pub struct Arguments {
     #[arg(long, value_name = "2|3", default_value = "3", hide_possible_values = true)]
     format: FormatArg,
     /// Chunks: keep, auto, or as in 64,256,256 or lists of lengths
-    #[arg(long, value_name = "GRID", default_value = "keep")]
+    #[arg(long, value_name = "GRID", default_value = "keep", allow_hyphen_values = true)]
     chunks: String,
     /// Shards: keep, auto, none, or as in 512,1024,1024 or lists of lengths
-    #[arg(long, value_name = "GRID", default_value = "keep")]
+    #[arg(long, value_name = "GRID", default_value = "keep", allow_hyphen_values = true)]
     shards: String,
     /// Codecs of a chunk, as in zstd:3 or blosc:lz4:5:shuffle [default: the source's]
     #[arg(long, value_name = "CODECS")]

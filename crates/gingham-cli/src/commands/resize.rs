@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Array: path or URL
     location: String,
     /// The new shape, as in 731,721,1440
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     shape: String,
     /// Allow an axis to become shorter: data is deleted
     #[arg(long)]

@@ -61,16 +61,16 @@ pub struct Arguments {
     #[arg(long, requires = "create", help_heading = "Creating")]
     overwrite: bool,
     /// Shape [default: that of --from]
-    #[arg(long, help_heading = "Creating")]
+    #[arg(long, help_heading = "Creating", allow_hyphen_values = true)]
     shape: Option<String>,
     /// Data type, by v3's or numpy's name [default: that of --from]
     #[arg(long, value_name = "TYPE", help_heading = "Creating", requires = "create")]
     dtype: Option<String>,
     /// Chunks, as in 64,256,256, or lists of lengths [default: about 1 MiB]
-    #[arg(long, value_name = "GRID", help_heading = "Creating", requires = "create")]
+    #[arg(long, value_name = "GRID", help_heading = "Creating", requires = "create", allow_hyphen_values = true)]
     chunks: Option<String>,
     /// Shards that hold the chunks, as a shape or lists of lengths
-    #[arg(long, value_name = "GRID", help_heading = "Creating", requires = "create")]
+    #[arg(long, value_name = "GRID", help_heading = "Creating", requires = "create", allow_hyphen_values = true)]
     shards: Option<String>,
     /// Codecs of a chunk [default: zstd:3]
     #[arg(long, value_name = "CODECS", help_heading = "Creating", requires = "create")]
@@ -79,10 +79,10 @@ pub struct Arguments {
     #[arg(long, value_name = "X", help_heading = "Creating", requires = "create", allow_hyphen_values = true)]
     fill: Option<String>,
     /// Names of the dimensions, as in time,lat,lon
-    #[arg(long, value_name = "NAMES", help_heading = "Creating", requires = "create")]
+    #[arg(long, value_name = "NAMES", help_heading = "Creating", requires = "create", allow_hyphen_values = true)]
     dims: Option<String>,
     /// Attribute; the value is JSON, else text (may be repeated)
-    #[arg(long, value_name = "KEY=VALUE", help_heading = "Creating", requires = "create")]
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Creating", requires = "create", allow_hyphen_values = true)]
     attr: Vec<String>,
     /// Zarr format
     #[arg(long, value_name = "2|3", default_value = "3", hide_possible_values = true, help_heading = "Creating", requires = "create")]
@@ -232,12 +232,13 @@ fn fill_from(array: &Array, selection: Selection, resolved: &Resolved, source: &
 
 /// An element as JSON, or as text where it is not JSON (or the type is text).
 fn value(text: &str, data_type: &DataType, option: &str) -> Result<FillValue> {
-    let json = serde_json::from_str::<Value>(text).ok().map(|v| parse_element(data_type, &v));
-    let content = match json {
-        Some(Ok(content)) => Ok(content),
-        _ => parse_element(data_type, &Value::String(text.into())),
+    let as_text = || parse_element(data_type, &Value::String(text.into()));
+    let content = match serde_json::from_str::<Value>(text) {
+        // The error is about what was typed, not about the text that it could also have been.
+        Ok(value) => parse_element(data_type, &value).or_else(|e| as_text().map_err(|_| e)),
+        Err(_) => as_text(),
     };
-    content.map(FillValue::new).map_err(|e| Failure::usage(format!("{option} {text} is not a {data_type}: {e}")))
+    content.map(FillValue::new).map_err(|e| Failure::usage(format!("{option}: {e}")))
 }
 
 fn create(arguments: &Arguments, new: NewArray, context: &Context) -> Result<Array> {
