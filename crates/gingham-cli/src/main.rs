@@ -16,6 +16,7 @@ mod dtype_text;
 mod env;
 mod error;
 mod exit;
+mod interrupt;
 mod location;
 mod npy;
 mod ome;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Ok(context) => context,
         Err(failure) => return failure.report(cli.globals.json),
     };
+    interrupt::listen();
     match commands::run(cli.command, &context) {
         Ok(exit) => exit.into(),
         Err(failure) => failure.report(context.json),

@@ -6,7 +6,7 @@
 //! ```text
 //!   Store ── open(url | path) ──► fs · memory · http · object (s3, gs, az) · zip
 //!     │                             ▲
-//!     └── wrap: count log fault cache prefix limit read-only   (each is a Storage around a Store)
+//!     └── wrap: count log fault cache prefix limit read-only stop   (each is a Storage around a Store)
 //! ```
 
 mod asynchronous;

@@ -11,6 +11,8 @@
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use url::Url;
 
@@ -18,6 +20,7 @@ use crate::fs::Fs;
 use crate::http::Http;
 use crate::memory::Memory;
 use crate::object::Object;
+use crate::wrap::Stop;
 use crate::zip::{Zip, ZipWriter};
 use crate::{Range, Store, StoreError, StoreErrorKind};
 
@@ -37,6 +40,17 @@ pub struct Options {
     pub proxy: Option<String>,
     /// Files: flush each file to the disk before it is renamed into place.
     pub fsync: bool,
+    /// Once this is true every request of the store is refused, see [`crate::wrap::Stop`].
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl Options {
+    fn stoppable(&self, store: Store) -> Store {
+        match &self.stop {
+            Some(signal) => Store::new(Stop::new(store, signal.clone())),
+            None => store,
+        }
+    }
 }
 
 /// [`open_with`] and no options.
@@ -46,6 +60,10 @@ pub fn open(location: &str) -> Result<Store, StoreError> {
 
 /// Opens a path or URL. A file that begins as a zip archive is one; a directory is one even where it does not exist yet.
 pub fn open_with(location: &str, options: &Options) -> Result<Store, StoreError> {
+    Ok(options.stoppable(open_any(location, options)?))
+}
+
+fn open_any(location: &str, options: &Options) -> Result<Store, StoreError> {
     match scheme(location) {
         None => open_path(Path::new(location), options),
         Some("memory") => Ok(Store::new(Memory::new())),
@@ -60,6 +78,10 @@ pub fn open_with(location: &str, options: &Options) -> Result<Store, StoreError>
 /// A place to write to: what [`open_with`] opens, but a path that ends in `.zip` or `.ozx` is a new archive, which
 /// [`crate::Storage::finish`] puts in place of what was there.
 pub fn create_with(location: &str, options: &Options) -> Result<Store, StoreError> {
+    Ok(options.stoppable(create_any(location, options)?))
+}
+
+fn create_any(location: &str, options: &Options) -> Result<Store, StoreError> {
     let path = match scheme(location) {
         None => PathBuf::from(location),
         Some("file") => file_path(location)?,
@@ -106,7 +128,7 @@ pub fn above(location: &str, options: &Options) -> Result<Box<dyn Iterator<Item 
         Some("http" | "https" | "memory") => return Ok(Box::new(std::iter::empty())),
         Some(_) => {
             let (bucket, key) = bucket(location, options)?;
-            let bucket = Store::new(bucket);
+            let bucket = options.stoppable(Store::new(bucket));
             let cuts: Vec<usize> = key.rmatch_indices('/').map(|(i, _)| i).chain((!key.is_empty()).then_some(0)).collect();
             return Ok(Box::new(cuts.into_iter().map(move |i| (bucket.prefixed(&key[..i]), key[i..].trim_start_matches('/').to_string()))));
         }
@@ -119,12 +141,12 @@ pub fn above(location: &str, options: &Options) -> Result<Box<dyn Iterator<Item 
     let full = if goes_up { real() } else { std::path::absolute(&path) };
     // What does not exist yet has nothing above it that could hold it.
     let Ok(full): std::io::Result<PathBuf> = full else { return Ok(Box::new(std::iter::empty())) };
-    let (mut dir, mut below, fsync) = (full, String::new(), options.fsync);
+    let (mut dir, mut below, options) = (full, String::new(), options.clone());
     Ok(Box::new(std::iter::from_fn(move || {
         let name = dir.file_name()?.to_str()?;
         below = if below.is_empty() { name.to_string() } else { format!("{name}/{below}") };
         dir = dir.parent()?.to_path_buf();
-        Some((Store::new(Fs::new(&dir).ok()?.fsync(fsync)), below.clone()))
+        Some((options.stoppable(Store::new(Fs::new(&dir).ok()?.fsync(options.fsync))), below.clone()))
     })))
 }
 

@@ -76,7 +76,10 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
         .hint("it must have the array's length on every other axis"));
     }
     let elements = source.take_all(&shape, array.data_type())?;
-    array.append(axis, &shape, &elements)?;
+    array.append(axis, &shape, &elements).map_err(|e| {
+        // The document is written last.
+        Failure::from(e).left(|| format!("the array is {} as before; append the batch again", render::shape(&old)))
+    })?;
     let mut out = context.text();
     if context.json {
         writeln!(out, "{}", json!({ "path": array.path(), "shape": array.shape(), "previous_shape": old }))?;

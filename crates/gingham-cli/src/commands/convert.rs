@@ -126,11 +126,15 @@ fn failed(error: gingham::Error, begun: bool, arguments: &Arguments) -> Failure 
     if exists {
         return failure.instead_hint("--overwrite replaces it");
     }
-    if begun {
-        failure.hint(format!("{} is not complete; run it again with --overwrite", arguments.target))
-    } else {
-        failure.before_writing()
-    }
+    // An archive takes its place when it is complete.
+    let archive = [".zip", ".ozx"].iter().any(|end| arguments.target.to_ascii_lowercase().ends_with(end));
+    let left = match (begun, archive) {
+        (false, _) => "nothing was written".to_string(),
+        (true, true) => format!("{} is as it was before", arguments.target),
+        (true, false) => format!("{} is not complete; run it again with --overwrite", arguments.target),
+    };
+    let failure = failure.left(|| left.clone());
+    if begun { failure.hint(left) } else { failure.before_writing() }
 }
 
 /// Objects and bytes of the source's arrays, where the store can list them.

@@ -47,7 +47,9 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
         return Err(Failure::blocked(format!("{name} would become shorter ({} instead of {}) and lose data", shape[axis], old[axis]))
             .hint("if that is meant, add --shrink"));
     }
-    array.resize(&shape)?;
+    array.resize(&shape).map_err(|e| {
+        Failure::from(e).left(|| format!("the array is {} or {}; resize it again to be sure", render::shape(&old), render::shape(&shape)))
+    })?;
     let mut out = context.text();
     if context.json {
         writeln!(out, "{}", json!({ "path": array.path(), "shape": array.shape(), "previous_shape": old }))?;

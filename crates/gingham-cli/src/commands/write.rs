@@ -130,11 +130,12 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     }
     let value = arguments.value.as_deref().map(|text| value(text, target.data_type(), "--value")).transpose()?;
     let array = target.array(&arguments, context)?;
-    if let Some(source) = &mut source {
-        fill_from(&array, selection, &resolved, source)?;
-    } else if let Some(value) = &value {
-        array.write_value(selection, value)?;
-    }
+    let done = match (&mut source, &value) {
+        (Some(source), _) => fill_from(&array, selection, &resolved, source),
+        (None, Some(value)) => array.write_value(selection, value).map_err(Failure::from),
+        (None, None) => Ok(()),
+    };
+    done.map_err(|failure| failure.left(|| "the array is there, and some of its chunks have the new values; write them again".into()))?;
     let written = if source.is_some() || value.is_some() { resolved.count().unwrap_or(u64::MAX) } else { 0 };
     let mut out = context.text();
     if context.json {
