@@ -7,16 +7,21 @@ use gingham::{Array, Entry, Format, Group, Node};
 
 use crate::context::Context;
 use crate::error::{Failure, Result};
+use crate::nearby;
 use crate::words;
 
-/// Opens what lies at a location.
+/// Opens what lies at a location. Where nothing does, the error says what could have been meant.
 pub fn node(context: &Context, location: &str) -> Result<Node> {
     check(location)?;
     let options = context.store_options(location);
-    match within_file(location) {
-        Some((file, path)) => Ok(gingham::open(&store::open_with(file, &options)?, path, &context.array)?),
-        None => Ok(gingham::open_url(location, &options, &context.array)?.1),
-    }
+    let opened = match within_file(location) {
+        Some((file, path)) => gingham::open(&store::open_with(file, &options)?, path, &context.array),
+        None => gingham::open_url(location, &options, &context.array).map(|(_, node)| node),
+    };
+    opened.map_err(|error| match (error.kind() == gingham::Kind::NotFound).then(|| nearby::hint(location)).flatten() {
+        Some(hint) => Failure::from(error).instead_hint(hint),
+        None => Failure::from(error),
+    })
 }
 
 /// Opens what lies at a location in order to change it: from the hierarchy around it where that keeps consolidated metadata of

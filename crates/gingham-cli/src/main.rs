@@ -18,6 +18,7 @@ mod error;
 mod exit;
 mod interrupt;
 mod location;
+mod nearby;
 mod npy;
 mod ome;
 mod picture;

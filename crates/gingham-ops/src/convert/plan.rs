@@ -154,8 +154,11 @@ fn check_ranks(arrays: &[(String, Array)], options: &Options) -> Result<()> {
         if let (Some(n), false) = (rank(text), arrays.is_empty())
             && !fits(n)
         {
-            return Err(Error::new(Kind::Invalid, format!("{text} has {n} axes, and there is no array of {n} dimensions"))
-                .with_hint("give one chunk length per axis"));
+            return Err(Error::new(
+                Kind::Invalid,
+                format!("{text} is for {}, and there is no array of so many", if n == 1 { "one axis".into() } else { format!("{n} axes") }),
+            )
+            .with_hint("give one chunk length per axis"));
         }
     }
     Ok(())
