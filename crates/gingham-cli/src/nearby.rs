@@ -23,12 +23,14 @@ pub fn hint(location: &str) -> Option<String> {
     let there = path.ancestors().skip(1).find(|p| p.is_dir() || p.as_os_str().is_empty())?;
     // The first name on the way that is not there.
     let missing = path.strip_prefix(there).ok()?.components().next()?.as_os_str().to_str()?;
-    if let Some(name) = alike(there, missing) {
-        return Some(format!("did you mean {}?", there.join(name).display()));
+    let here = kind(there);
+    if here == Some("array") {
+        // The directories in it hold chunks.
+        return Some(format!("{} is an array, and nothing lies in it", there.display()));
     }
-    match kind(there)? {
-        "array" => Some(format!("{} is an array, and nothing lies in it", there.display())),
-        _ => Some(format!("see what is in the group with: gingham tree {}", there.display())),
+    match alike(there, missing) {
+        Some(name) => Some(format!("did you mean {}?", there.join(name).display())),
+        None => here.map(|_| format!("see what is in the group with: gingham tree {}", there.display())),
     }
 }
 
@@ -108,7 +110,7 @@ mod tests {
         assert_eq!(of("deep/data.zar"), Some(format!("did you mean {}?", full("deep/data.zarr"))));
         assert_eq!(of("deep/dta.zarr/t2m"), Some(format!("did you mean {}?", full("deep/data.zarr"))));
         assert_eq!(of("deep/data.zarr/t2"), Some(format!("did you mean {}?", full("deep/data.zarr/t2m"))));
-        assert_eq!(of("deep/data.zarr/t2m/x1234"), Some(format!("{} is an array, and nothing lies in it", full("deep/data.zarr/t2m"))));
+        assert_eq!(of("deep/data.zarr/t2m/x"), Some(format!("{} is an array, and nothing lies in it", full("deep/data.zarr/t2m"))));
         assert_eq!(of("deep/data.zarr/other"), Some(format!("see what is in the group with: gingham tree {}", full("deep/data.zarr"))));
         assert_eq!(of(""), Some(format!("there is one at {}", full("deep/data.zarr"))));
         assert_eq!(of("unheard-of"), None);
