@@ -56,7 +56,13 @@ def test_created_like_zarr_pythons(gingham, tmp_path, batch):
         document = peers.document(tmp_path / "theirs" / case.name)
         ours = tmp_path / case.name
         file = save(tmp_path / f"{case.name}-data", case.expected, document["data_type"])
-        gingham.run("write", ours, "--create", "--from", file, *text_of(document))
+        status, _, error = gingham.attempt("write", ours, "--create", "--from", file, *text_of(document))
+        if status == 6 and "shuffle" in error:
+            # No chunk can be written with such codecs: zarr-python's array holds nothing but the fill value.
+            stored = [f for f in (tmp_path / "theirs" / case.name).rglob("*") if f.is_file() and f.name != "zarr.json"]
+            assert not stored, error
+            continue
+        assert status == 0, error
         more, readers = peers.disagreements(ours, case.expected, tmp_path / "theirs" / case.name)
         wrong += more
         met |= readers

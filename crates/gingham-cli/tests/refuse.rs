@@ -49,6 +49,18 @@ fn shuffling_what_is_compressed_is_refused_before_anything_is_written() {
 }
 
 #[test]
+fn a_shuffle_of_the_source_that_new_chunks_do_not_fit_is_left_out() {
+    let place = Place::new();
+    place.file("in.npy", npy("'<i4'", false, "(6,)", &i32s(0..6)));
+    place.ok("write a --create --from in.npy --chunks 2 --codec shuffle:8,zstd");
+    let ran = place.run("convert a b --chunks 3");
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.err.contains("warning: /: the codec numcodecs.shuffle is not carried over"), "{}", ran.err);
+    assert_eq!(place.values("b"), json!([0, 1, 2, 3, 4, 5]));
+    assert!(!String::from_utf8(place.read("b/zarr.json")).unwrap().contains("shuffle"));
+}
+
+#[test]
 fn names_that_format_3_reserves_stop_a_conversion_before_it_begins() {
     let place = Place::new();
     place.file("z/.zgroup", r#"{"zarr_format": 2}"#);

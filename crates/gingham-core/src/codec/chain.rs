@@ -152,7 +152,11 @@ pub(crate) fn check_written(codecs: &[Codec], data_type: &DataType, shape: &[u64
                     None => "what it is given is compressed to any number of bytes".into(),
                 };
                 let what = format!("\"{}\" moves elements of {size} bytes, but {what}", codec.name());
-                return Err(at(Fault::new("", what).hint("put it before what compresses, with the size of an element").into()));
+                let hint = match length {
+                    Some(_) => "give it a size that divides the bytes of every chunk",
+                    None => "put it before what compresses, with the size of an element",
+                };
+                return Err(at(Fault::new("", what).hint(hint).into()));
             }
             _ => match codec.kind() {
                 Some(CodecKind::ArrayToArray) => input = codec.encoded(&input).map_err(at)?,

@@ -39,9 +39,28 @@ pub(super) fn converted(source: &Array, layout: &Layout, format: Format, options
     new.key_encoding = (meta.format() == format).then(|| meta.key_encoding().clone());
     (new.dimension_names, new.attributes) = names_and_attributes(source, format, &mut warnings);
     new.options = options.array.clone();
-    let nowhere = Store::new(gingham::store::memory::Memory::new());
-    let meta = Array::create(&nowhere, "", new)?.meta().clone();
+    let meta = match create_nowhere(new.clone()) {
+        Err(error) if options.codecs.is_none() => unshuffled(new, error, &mut warnings)?,
+        made => made?,
+    };
     Ok(Converted { meta: spelled_as(source, meta)?, warnings })
+}
+
+fn create_nowhere(new: NewArray) -> Result<gingham::core::meta::Array> {
+    let nowhere = Store::new(gingham::store::memory::Memory::new());
+    Ok(Array::create(&nowhere, "", new)?.meta().clone())
+}
+
+/// A shuffle of the source that the target's chunks do not fit is left out: it only helps what stands behind it.
+fn unshuffled(mut new: NewArray, error: Error, warnings: &mut Vec<String>) -> Result<gingham::core::meta::Array> {
+    let shuffles = |c: &Codec| matches!(c, Codec::Shuffle { .. });
+    match &mut new.codecs {
+        Some(codecs) if codecs.iter().any(shuffles) => codecs.retain(|c| !shuffles(c)),
+        _ => return Err(error),
+    }
+    let meta = create_nowhere(new).map_err(|_| error)?;
+    warnings.push("the codec numcodecs.shuffle is not carried over: the chunks are no whole number of its elements".into());
+    Ok(meta)
 }
 
 /// Opaque bytes have two names in v3, `r<bits>` and `raw_bytes`, which different readers know: those of the source read the

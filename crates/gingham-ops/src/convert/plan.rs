@@ -105,7 +105,7 @@ pub(super) fn plan(source: &Node, options: &Options) -> Result<Plan> {
     add_parents(&mut plan);
     if format == Format::V3 {
         let paths = plan.groups.iter().map(|(p, _)| p).chain(plan.jobs.iter().map(|j| &j.path));
-        refused.extend(paths.filter(|p| !p.is_empty()).filter_map(unnameable));
+        refused.extend(paths.filter(|p| !p.is_empty()).filter_map(|p| unnameable(p)));
     }
     match refusal(source, refused) {
         Some(e) => Err(e),
@@ -114,9 +114,9 @@ pub(super) fn plan(source: &Node, options: &Options) -> Result<Plan> {
 }
 
 /// A name that v2 has and v3 has not.
-fn unnameable(path: &String) -> Option<(String, Error)> {
+fn unnameable(path: &str) -> Option<(String, Error)> {
     let error = Error::new(Kind::Unsupported, NodePath::parse_new(path).err()?.to_string());
-    Some((path.clone(), error.with_hint("rename the node in the source, or convert to format 2, which has such names")))
+    Some((path.to_string(), error.with_hint("rename the node in the source, or convert to format 2, which has such names")))
 }
 
 /// All refusals in one error.
