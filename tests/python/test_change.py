@@ -91,7 +91,6 @@ def test_info_says_what_there_is(gingham, tmp_path):
     assert info["sharded"] and info["inner_chunk_shape"] == [5, 10] and info["grid"]["chunks"] == 5
 
 
-@pytest.mark.xfail(reason="a location is opened as a store of its own, so that the groups above it are not seen")
 @pytest.mark.parametrize("zarr_format", [2, 3])
 def test_consolidated_metadata_follows(gingham, tmp_path, zarr_format):
     """A change below a consolidated group is seen by who reads the block alone."""

@@ -82,7 +82,6 @@ def test_nan_keeps_its_bits(gingham, tmp_path, dtype):
     assert gingham.read(tmp_path / "a", folder=tmp_path).tobytes() == data.tobytes()
 
 
-@pytest.mark.xfail(reason="the stream's number type is held against the array's type, not against its width")
 @pytest.mark.parametrize("serializer", ["pcodec", "zfpy"])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_bitround_hands_integers_to_the_next_codec(gingham, tmp_path, dtype, serializer):

@@ -56,7 +56,13 @@ def test_created_like_zarr_pythons(gingham, tmp_path, batch):
         document = peers.document(tmp_path / "theirs" / case.name)
         ours = tmp_path / case.name
         file = save(tmp_path / f"{case.name}-data", case.expected, document["data_type"])
-        gingham.run("write", ours, "--create", "--from", file, *text_of(document))
+        status, _, error = gingham.attempt("write", ours, "--create", "--from", file, *text_of(document))
+        if status == 6 and "shuffle" in error:
+            # No chunk can be written with such codecs: zarr-python's array holds nothing but the fill value.
+            stored = [f for f in (tmp_path / "theirs" / case.name).rglob("*") if f.is_file() and f.name != "zarr.json"]
+            assert not stored, error
+            continue
+        assert status == 0, error
         more, readers = peers.disagreements(ours, case.expected, tmp_path / "theirs" / case.name)
         wrong += more
         met |= readers
@@ -176,7 +182,6 @@ def test_what_is_there_is_not_replaced_unasked(gingham, tmp_path):
     assert values.same(peers.zarr_python(tmp_path / "a"), data[:2])
 
 
-@pytest.mark.xfail(reason="a list of names that begins with one that is absent is taken for an option")
 def test_the_first_axis_may_be_without_a_name(gingham, tmp_path):
     gingham.write(tmp_path / "a", np.zeros((2, 3)), "--create", "--dims", "-,x", folder=tmp_path)
     assert zarr.open_array(tmp_path / "a", mode="r").metadata.dimension_names == (None, "x")

@@ -18,7 +18,7 @@ Start with:
   gingham read data.zarr/t2m --select '0, 10:20, ...'
 
 Exit status: 0 done, 1 differences or findings, 2 usage, 3 not found, 4 bad data, 5 store failed,
-6 blocked before anything was written, 130 interrupted.")]
+6 blocked before anything was written, 130 interrupted (143 by SIGTERM).")]
 pub struct Cli {
     /// Options of every command.
     #[command(flatten)]

@@ -7,6 +7,7 @@ use anstream::ColorChoice;
 use crate::args::{Color, Globals, ProgressMode, Separator};
 use crate::env::{self, Environment};
 use crate::error::{Failure, Result};
+use crate::interrupt;
 use crate::render::style;
 
 /// What every command is given.
@@ -58,6 +59,7 @@ impl Context {
                 headers: globals.header.iter().map(|h| header(h)).collect::<Result<_>>()?,
                 proxy: globals.proxy.clone(),
                 fsync: false,
+                stop: Some(interrupt::flag()),
             },
             environment,
             array: gingham::Options {

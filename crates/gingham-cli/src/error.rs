@@ -98,6 +98,15 @@ impl Failure {
         }
         self
     }
+    /// What is there now, where a signal ended it.
+    pub fn left(mut self, what: impl FnOnce() -> String) -> Self {
+        if let Failure::Told(told) = &mut self
+            && matches!(told.exit, Exit::Interrupted | Exit::Terminated)
+        {
+            told.hint = Some(what());
+        }
+        self
+    }
     /// The sentence.
     pub fn what(&self) -> &str {
         match self {
@@ -154,7 +163,7 @@ fn kind_of(kind: Kind) -> (Exit, &'static str) {
         Kind::Denied => (Exit::StoreFailed, "denied"),
         Kind::Conflict => (Exit::StoreFailed, "conflict"),
         Kind::Store => (Exit::StoreFailed, "store"),
-        Kind::Interrupted => (Exit::Interrupted, "interrupted"),
+        Kind::Interrupted => (crate::interrupt::status(), "interrupted"),
         _ => (Exit::StoreFailed, "other"),
     }
 }

@@ -21,6 +21,8 @@ pub enum Exit {
     Blocked,
     /// 130: stopped by the user.
     Interrupted,
+    /// 143: stopped by SIGTERM.
+    Terminated,
 }
 
 impl Exit {
@@ -35,6 +37,7 @@ impl Exit {
             Exit::StoreFailed => 5,
             Exit::Blocked => 6,
             Exit::Interrupted => 130,
+            Exit::Terminated => 143,
         }
     }
 }

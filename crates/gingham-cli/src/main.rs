@@ -16,7 +16,9 @@ mod dtype_text;
 mod env;
 mod error;
 mod exit;
+mod interrupt;
 mod location;
+mod nearby;
 mod npy;
 mod ome;
 mod picture;
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Ok(context) => context,
         Err(failure) => return failure.report(cli.globals.json),
     };
+    interrupt::listen();
     match commands::run(cli.command, &context) {
         Ok(exit) => exit.into(),
         Err(failure) => failure.report(context.json),

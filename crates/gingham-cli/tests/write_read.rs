@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Place, i32s, npy};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_npy_file_goes_in_and_comes_out() {
@@ -241,6 +241,30 @@ fn batches_are_appended_by_name_and_number() {
 }
 
 #[test]
+fn what_an_option_takes_may_begin_with_a_hyphen() {
+    let place = Place::new();
+    place.ok("write a.zarr --create --shape 2,3 --dtype int16 --fill -7 --dims -,x --attr -k=-1");
+    let info = place.json("info --json a.zarr");
+    assert_eq!((&info["dimension_names"], &info["attributes"]["-k"]), (&json!([null, "x"]), &json!(-1)));
+    place.ok("write a.zarr --select -1 --value -2");
+    assert_eq!(place.values("a.zarr --select -1:,-1"), json!([-2]));
+    assert_eq!(place.values("a.zarr"), json!([-7, -7, -7, -2, -2, -2]));
+    place.file("b.bin", [1, 0, 1, 0]);
+    assert!(place.ok("append a.zarr --axis -1 --from b.bin --shape 2,1").contains("2 x 4"));
+    place.ok("attrs a.zarr --set -x=1 --delete -k");
+    assert_eq!(place.json("attrs a.zarr --json"), json!({"-x": 1}));
+    for (line, said) in [
+        ("resize a.zarr --shape -1,2", "-1"),
+        ("write b.zarr --create --shape -3 --dtype int8", "-3"),
+        ("write b.zarr --create --shape 3 --dtype int8 --chunks -1", "-1"),
+        ("write b.zarr --create --shape 3 --dtype int8 --shards -1", "-1"),
+    ] {
+        let ran = place.run(line);
+        assert!(ran.code == 2 && ran.err.contains(said) && !ran.err.contains("unexpected argument"), "{line}: {} {}", ran.code, ran.err);
+    }
+}
+
+#[test]
 fn shrinking_must_be_meant() {
     let place = Place::new();
     place.ok("write a.zarr --create --shape 6 --dtype int8 --chunks 4 --value 5");
@@ -282,4 +306,55 @@ fn sixty_four_bit_integers_are_exact() {
     place.file("v.json", r#"{"shape": [3], "values": [9223372036854775807, -9223372036854775808, 9007199254740993]}"#);
     place.ok("write a.zarr --create --dtype int64 --from v.json");
     assert_eq!(place.ok("read a.zarr"), "{\"shape\": [3], \"values\": [9223372036854775807, -9223372036854775808, 9007199254740993]}\n");
+}
+
+/// A group with a group with an array of four elements in it, and consolidated metadata in `format` of all of it.
+fn consolidated(place: &Place, format: u8) {
+    place.file("in.npy", npy("'<i4'", false, "(4,)", &i32s(0..4)));
+    place.ok(&format!("write z/inner/a --create --from in.npy --chunks 2 --format {format}"));
+    let array: Value = serde_json::from_slice(&place.read(if format == 3 { "z/inner/a/zarr.json" } else { "z/inner/a/.zarray" })).unwrap();
+    if format == 3 {
+        let group = json!({"zarr_format": 3, "node_type": "group", "attributes": {}});
+        let block = json!({"kind": "inline", "must_understand": false, "metadata": {"inner": group, "inner/a": array}});
+        place.file("z/inner/zarr.json", group.to_string());
+        place.file("z/zarr.json", json!({"zarr_format": 3, "node_type": "group", "consolidated_metadata": block}).to_string());
+    } else {
+        let group = json!({"zarr_format": 2});
+        let metadata = json!({".zgroup": group, "inner/.zgroup": group, "inner/a/.zarray": array});
+        place.file("z/.zgroup", group.to_string());
+        place.file("z/inner/.zgroup", group.to_string());
+        place.file("z/.zmetadata", json!({"zarr_consolidated_format": 1, "metadata": metadata}).to_string());
+    }
+}
+
+fn block(place: &Place, format: u8) -> Value {
+    let document: Value = serde_json::from_slice(&place.read(if format == 3 { "z/zarr.json" } else { "z/.zmetadata" })).unwrap();
+    if format == 3 { document["consolidated_metadata"]["metadata"].clone() } else { document["metadata"].clone() }
+}
+
+#[test]
+fn a_change_by_a_path_of_its_own_reaches_the_consolidated_metadata_above() {
+    for format in [2, 3] {
+        let place = Place::new();
+        consolidated(&place, format);
+        let (array, attributes) = if format == 3 { ("inner/a", "inner/a") } else { ("inner/a/.zarray", "inner/a/.zattrs") };
+        place.ok("resize z/inner/a --shape 6");
+        assert_eq!(block(&place, format)[array]["shape"], json!([6]), "{format}");
+        place.ok("append z/inner/a --axis 0 --from in.npy");
+        assert_eq!(block(&place, format)[array]["shape"], json!([10]), "{format}");
+        place.ok("attrs z/inner/a --set units=K");
+        let found = block(&place, format)[attributes].clone();
+        assert_eq!(if format == 3 { &found["attributes"]["units"] } else { &found["units"] }, "K", "{format}");
+        // What is new is in it, too.
+        place.ok(&format!("write z/inner/b --create --from in.npy --format {format}"));
+        place.ok(&format!("convert z/inner/a z/c --format {format}"));
+        let names = block(&place, format).as_object().unwrap().keys().map(String::as_str).collect::<Vec<_>>().join(" ");
+        assert!(names.contains("inner/b") && names.split(' ').any(|n| n == "c" || n == "c/.zarray"), "{names}");
+        assert!(place.ok("validate z").contains("nothing is wrong"));
+        // Elements are no metadata, and a place of the other format is no member.
+        let before = block(&place, format);
+        place.ok("write z/inner/a --value 7");
+        place.ok(&format!("write z/d --create --from in.npy --format {}", 5 - format));
+        assert_eq!(block(&place, format), before);
+    }
 }

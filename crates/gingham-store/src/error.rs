@@ -19,6 +19,8 @@ pub enum StoreErrorKind {
     Unsupported,
     /// The stored container is damaged (zip).
     Corrupt,
+    /// The caller's signal to stop was set.
+    Interrupted,
     /// Everything else: input/output, network, server.
     Failed,
 }

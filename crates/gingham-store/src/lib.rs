@@ -6,7 +6,7 @@
 //! ```text
 //!   Store ── open(url | path) ──► fs · memory · http · object (s3, gs, az) · zip
 //!     │                             ▲
-//!     └── wrap: count log fault cache prefix limit read-only   (each is a Storage around a Store)
+//!     └── wrap: count log fault cache prefix limit read-only stop   (each is a Storage around a Store)
 //! ```
 
 mod asynchronous;
@@ -30,7 +30,7 @@ pub use asynchronous::Pending;
 pub use bytes::Bytes;
 pub use coalesce::{Fetch, MAX_MERGED, coalesce};
 pub use error::{StoreError, StoreErrorKind};
-pub use open::{Options, create_with, locate, open, open_with};
+pub use open::{Options, above, create_with, locate, open, open_with};
 pub use opened::Opened;
 
 /// Part of an object.

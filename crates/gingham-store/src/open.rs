@@ -11,6 +11,8 @@
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use url::Url;
 
@@ -18,6 +20,7 @@ use crate::fs::Fs;
 use crate::http::Http;
 use crate::memory::Memory;
 use crate::object::Object;
+use crate::wrap::Stop;
 use crate::zip::{Zip, ZipWriter};
 use crate::{Range, Store, StoreError, StoreErrorKind};
 
@@ -37,6 +40,17 @@ pub struct Options {
     pub proxy: Option<String>,
     /// Files: flush each file to the disk before it is renamed into place.
     pub fsync: bool,
+    /// Once this is true every request of the store is refused, see [`crate::wrap::Stop`].
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl Options {
+    fn stoppable(&self, store: Store) -> Store {
+        match &self.stop {
+            Some(signal) => Store::new(Stop::new(store, signal.clone())),
+            None => store,
+        }
+    }
 }
 
 /// [`open_with`] and no options.
@@ -46,6 +60,10 @@ pub fn open(location: &str) -> Result<Store, StoreError> {
 
 /// Opens a path or URL. A file that begins as a zip archive is one; a directory is one even where it does not exist yet.
 pub fn open_with(location: &str, options: &Options) -> Result<Store, StoreError> {
+    Ok(options.stoppable(open_any(location, options)?))
+}
+
+fn open_any(location: &str, options: &Options) -> Result<Store, StoreError> {
     match scheme(location) {
         None => open_path(Path::new(location), options),
         Some("memory") => Ok(Store::new(Memory::new())),
@@ -60,6 +78,10 @@ pub fn open_with(location: &str, options: &Options) -> Result<Store, StoreError>
 /// A place to write to: what [`open_with`] opens, but a path that ends in `.zip` or `.ozx` is a new archive, which
 /// [`crate::Storage::finish`] puts in place of what was there.
 pub fn create_with(location: &str, options: &Options) -> Result<Store, StoreError> {
+    Ok(options.stoppable(create_any(location, options)?))
+}
+
+fn create_any(location: &str, options: &Options) -> Result<Store, StoreError> {
     let path = match scheme(location) {
         None => PathBuf::from(location),
         Some("file") => file_path(location)?,
@@ -95,6 +117,37 @@ pub fn locate(location: &str, options: &Options) -> Result<(Store, String), Stor
     let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(nameless)?;
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     Ok((Store::new(Fs::new(dir)?.fsync(options.fsync)), name.into()))
+}
+
+/// The places above a location, the nearest first, each with the location's path in it. Those of a path are directories; those
+/// of an object store lie in its bucket. A web server has none, as nothing is written there.
+pub fn above(location: &str, options: &Options) -> Result<Box<dyn Iterator<Item = (Store, String)>>, StoreError> {
+    let path = match scheme(location) {
+        None => PathBuf::from(location),
+        Some("file") => file_path(location)?,
+        Some("http" | "https" | "memory") => return Ok(Box::new(std::iter::empty())),
+        Some(_) => {
+            let (bucket, key) = bucket(location, options)?;
+            let bucket = options.stoppable(Store::new(bucket));
+            let cuts: Vec<usize> = key.rmatch_indices('/').map(|(i, _)| i).chain((!key.is_empty()).then_some(0)).collect();
+            return Ok(Box::new(cuts.into_iter().map(move |i| (bucket.prefixed(&key[..i]), key[i..].trim_start_matches('/').to_string()))));
+        }
+    };
+    // Where a path goes up by "..", only the file system knows what lies above; else it is what the path says, so that a link is
+    // a member of the directory that holds it.
+    let goes_up = path.components().any(|c| c == std::path::Component::ParentDir);
+    let real =
+        || path.canonicalize().or_else(|_| Ok(path.parent().unwrap_or(&path).canonicalize()?.join(path.file_name().unwrap_or_default())));
+    let full = if goes_up { real() } else { std::path::absolute(&path) };
+    // What does not exist yet has nothing above it that could hold it.
+    let Ok(full): std::io::Result<PathBuf> = full else { return Ok(Box::new(std::iter::empty())) };
+    let (mut dir, mut below, options) = (full, String::new(), options.clone());
+    Ok(Box::new(std::iter::from_fn(move || {
+        let name = dir.file_name()?.to_str()?;
+        below = if below.is_empty() { name.to_string() } else { format!("{name}/{below}") };
+        dir = dir.parent()?.to_path_buf();
+        Some((options.stoppable(Store::new(Fs::new(&dir).ok()?.fsync(options.fsync))), below.clone()))
+    })))
 }
 
 /// The scheme of a URL; `None` for a path. One letter is a drive, and a colon without slashes after it is part of a name.
@@ -237,6 +290,27 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::{Bytes, Condition};
+
+    #[test]
+    fn what_lies_above_is_walked_to_the_root() {
+        let paths = |location: &str| -> Vec<(String, String)> {
+            let all = above(location, &Options { anonymous: true, ..Options::default() }).unwrap();
+            all.map(|(store, path)| (store.describe(), path)).collect()
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let full = dir.path().canonicalize().unwrap().display().to_string();
+        std::fs::create_dir(dir.path().join("a")).unwrap();
+        for spelling in [format!("{full}/a/b/"), format!("file://{full}/a/b"), format!("{full}/a/../a/b")] {
+            let found = paths(&spelling);
+            assert!(found[0].0.ends_with(&format!("{full}/a")) && found[1].0.ends_with(&full), "{found:?}");
+            assert_eq!((found[0].1.as_str(), found[1].1.as_str()), ("b", "a/b"));
+        }
+        let object = |path: &str| (format!("s3://bucket/{path}").trim_end_matches('/').to_string(), ());
+        let found: Vec<_> = paths("s3://bucket/x/y/z").into_iter().map(|(s, p)| (s.trim_end_matches('/').to_string(), p)).collect();
+        assert_eq!(found.iter().map(|f| f.1.as_str()).collect::<Vec<_>>(), ["z", "y/z", "x/y/z"]);
+        assert_eq!(found.iter().map(|f| (f.0.clone(), ())).collect::<Vec<_>>(), [object("x/y"), object("x"), object("")]);
+        assert!(paths("s3://bucket").is_empty() && paths("https://host/a/b").is_empty() && paths("memory:").is_empty());
+    }
 
     #[test]
     fn schemes_and_drives() {

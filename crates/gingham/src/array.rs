@@ -406,6 +406,14 @@ impl Array {
 
     /// The stored objects of this array: key (relative to the array), grid index where it is one of the grid's, size in bytes.
     pub fn stored(&self) -> Result<Vec<Stored>> {
+        if !self.inner.store.traits().lists {
+            return Err(Error::new(Kind::Store, "what is stored is not known: the store cannot be listed")
+                .at(|p| {
+                    p.store = Some(self.inner.store.describe());
+                    p.node = Some(format!("/{}", self.inner.path));
+                })
+                .with_hint("ask where the array's files or its bucket can be listed"));
+        }
         let prefix = if self.inner.path.is_empty() { String::new() } else { format!("{}/", self.inner.path) };
         let keys = self.inner.store.list(&self.inner.path)?;
         let relative = keys.into_iter().filter_map(|(key, size)| key.strip_prefix(&prefix).map(|k| (k.to_string(), size)));

@@ -162,6 +162,7 @@ impl From<StoreError> for Error {
             StoreErrorKind::Conflict => Kind::Conflict,
             StoreErrorKind::Invalid => Kind::Invalid,
             StoreErrorKind::Unsupported => Kind::Unsupported,
+            StoreErrorKind::Interrupted => Kind::Interrupted,
             StoreErrorKind::Failed => Kind::Store,
         };
         let mut error = Error::new(kind, e.what.clone()).at(|p| {

@@ -1,13 +1,100 @@
-//! A plan as text and JSON: what `gingham plan` prints.
+//! A plan as text and JSON, and how many requests it takes at most: what `gingham plan` prints.
 
 use std::fmt;
 
 use gingham_core::json::Value;
 use serde_json::json;
 
-use crate::read::plan::{Piece, Plan};
+use crate::Array;
+use crate::read::plan::{Object, Piece, Plan};
+
+/// Objects whose requests are counted one by one; of more, the most that any of them could take counts for each.
+const COUNTED: usize = 1 << 16;
+/// A shard that is wanted whole comes in one request behind a network, up to this many decoded bytes (see `read::machine`).
+const WHOLE_SHARD_BYTES: u64 = 32 << 20;
+/// An uncompressed chunk of a local store is read in at most this many parts (see `read::machine`).
+const RAW_RANGES: u64 = 64;
+
+impl Array {
+    /// Requests that a read takes at most from this array's own store, as long as nobody writes to it: gets, and the questions for
+    /// size and version that a local store is asked beside them. [`Plan::requests`] is the same behind a network.
+    ///
+    /// ```
+    /// use gingham::{Array, DataType, Grid, NewArray, Region, Store};
+    /// let store = Store::open("memory:")?;
+    /// let a = Array::create(&store, "", NewArray::new(DataType::UInt8, Grid::regular(&[60], &[20])?))?;
+    /// let part = Region { start: [10].as_slice().into(), shape: [20].as_slice().into() };
+    /// assert_eq!(a.requests(&a.plan(&part)?), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn requests(&self, plan: &Plan) -> u64 {
+        if !self.store().traits().local {
+            return plan.requests();
+        }
+        let turned = self.meta().codecs().iter().any(|c| matches!(c, gingham_core::codec::Codec::Transpose { .. }));
+        let cost = plan.cost();
+        if plan.layout.inner.is_some() {
+            // Its version before and after, and its index.
+            return cost.objects.saturating_mul(3).saturating_add(cost.chunks);
+        }
+        // An edge chunk of which all is wanted that lies in the array is no whole chunk.
+        let part = |object: &Object| plan.layout.raw && !(object.is_whole() && object.stored == object.logical);
+        let each = |object: &Object| if part(object) { raw_requests(object, turned) } else { 1 };
+        plan.sum(each, if plan.layout.raw { 1 + RAW_RANGES } else { 1 })
+    }
+}
+
+/// Requests of a part of an uncompressed chunk: its size, and each run of bytes; or the whole chunk.
+fn raw_requests(object: &Object, turned: bool) -> u64 {
+    let [wanted] = object.parts.as_slice() else { return 1 };
+    if wanted.points.is_some() {
+        return 1;
+    }
+    if turned {
+        return 1 + RAW_RANGES;
+    }
+    // From the last axis outwards: as long as an axis is wanted whole, its rows lie together.
+    let (mut runs, mut together) = (1u64, true);
+    for (take, &length) in wanted.part.takes.iter().zip(&object.stored).rev() {
+        let spans = take.bounds().map_or(0, |(low, high)| high - low + 1);
+        if !together || spans != take.count() {
+            runs = runs.saturating_mul(take.count());
+        }
+        together &= take.count() == length && spans == length;
+    }
+    1 + runs.min(RAW_RANGES)
+}
 
 impl Plan {
+    /// Requests that the read takes at most behind a network, as long as nobody writes there: one for each object, and for a shard
+    /// of which only a part is wanted, or that is larger than one request should be, its index and each chunk in it (chunks that
+    /// lie together are then fetched together).
+    pub fn requests(&self) -> u64 {
+        let cost = self.cost();
+        if self.layout.inner.is_none() {
+            return cost.objects;
+        }
+        let decoded = |object: &Object| object.stored.iter().fold(self.layout.item, |n, &l| n.saturating_mul(l));
+        let whole = |object: &Object| object.stored == object.logical && object.is_whole() && decoded(object) <= WHOLE_SHARD_BYTES;
+        // What is fetched whole takes one request instead of one and one for each chunk.
+        let saved = |object: &Object| if whole(object) { self.chunks_of(object) } else { 0 };
+        cost.objects.saturating_add(cost.chunks).saturating_sub(self.sum(saved, 0))
+    }
+
+    /// Chunks inside a shard that is wanted whole.
+    fn chunks_of(&self, object: &Object) -> u64 {
+        let inner = self.layout.inner.as_deref().unwrap_or_default();
+        object.stored.iter().zip(inner).fold(1, |n, (&length, &chunk)| n.saturating_mul(length.div_ceil(chunk.max(1))))
+    }
+
+    /// The sum over all objects, or their number times `most` where there are many.
+    fn sum(&self, each: impl Fn(&Object) -> u64, most: u64) -> u64 {
+        match self.object_count() {
+            count if count <= COUNTED => (0..count).map(|i| each(&self.object(i))).fold(0, u64::saturating_add),
+            count => most.saturating_mul(count as u64),
+        }
+    }
+
     /// As JSON: shape, cost, and at most `most` pieces with their keys.
     pub fn to_json(&self, most: usize) -> Value {
         let cost = self.cost();
@@ -16,7 +103,7 @@ impl Plan {
             "shape": self.shape(),
             "objects": cost.objects,
             "chunks": cost.chunks,
-            "requests": cost.requests,
+            "requests": self.requests(),
             "wanted": cost.wanted,
             "decoded": cost.decoded,
             "fetched": cost.fetched,
@@ -79,7 +166,7 @@ impl fmt::Display for Plan {
             Some(bytes) => writeln!(f, "fetched    {bytes} bytes at most")?,
             None => writeln!(f, "fetched    as many bytes as the chunks are compressed to")?,
         }
-        writeln!(f, "requests   {} at most", cost.requests)?;
+        writeln!(f, "requests   {} at most", self.requests())?;
         for piece in self.pieces().take(LISTED) {
             writeln!(f, "  {piece}")?;
         }

@@ -164,9 +164,15 @@ impl Group {
         if self.store.traits().lists && !required {
             self.list_into(&mut found, depth)?;
         } else if block.is_none() {
-            return Err(Error::new(Kind::Unsupported, "this store cannot be listed, and the group has no consolidated metadata")
-                .at(|p| p.store = Some(self.store.describe()))
-                .with_hint("open an array by its own path"));
+            return Err(Error::new(
+                Kind::Store,
+                "what is in this group is not known: the store cannot be listed, and the group has no consolidated metadata",
+            )
+            .at(|p| {
+                p.store = Some(self.store.describe());
+                p.node = Some(self.path.to_string());
+            })
+            .with_hint("name an array by its own path, or consolidate the metadata where the hierarchy was written"));
         }
         for (path, node) in block.iter().flat_map(|b| &b.nodes) {
             if path.is_empty() || path.split('/').count() > depth || found.contains_key(path) {
@@ -328,7 +334,7 @@ fn relative(root: &NodePath, at: &NodePath) -> String {
     at.as_str().strip_prefix(root.as_str()).unwrap_or(at.as_str()).trim_start_matches('/').to_string()
 }
 
-fn zmetadata(store: &Store, at: &NodePath) -> Result<Option<meta::Consolidated>> {
+pub(crate) fn zmetadata(store: &Store, at: &NodePath) -> Result<Option<meta::Consolidated>> {
     let Some(bytes) = store.get(&at.key(".zmetadata"), Range::All)?.filter(|b| !open::is_html(b)) else { return Ok(None) };
     meta::Consolidated::from_zmetadata(&bytes).map(Some).map_err(|e| located(e.into(), store, at))
 }

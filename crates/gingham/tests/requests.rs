@@ -327,3 +327,71 @@ fn appending_touches_the_last_chunks_only() {
         "{chunks:?}"
     );
 }
+
+#[test]
+fn a_plan_says_how_many_requests_there_will_be_at_most() {
+    let selections = [
+        "",
+        "3",
+        ":, 3",
+        "1:7:3, ::5",
+        "2:6, 0:1",
+        "::-1, ::-1",
+        "[7, 0, 1], :",
+        "vindex[[0, 9, 3], [11, 0, 5]]",
+        "0:0",
+        "1:9, 1:11",
+        ":, 1:2",
+    ];
+    let transposed = json!({"name": "transpose", "configuration": {"order": [1, 0]}});
+    let chains = [
+        ("raw", json!([little()]), 0),
+        ("turned", json!([transposed, little()]), 0),
+        ("zip", json!([little(), gzip()]), 0),
+        ("shards", json!([plain_shard(&[3, 4])]), 0),
+        ("fine", json!([plain_shard(&[1, 1])]), 0),
+        ("turned-shards", json!([transposed, plain_shard(&[4, 3])]), 0),
+        ("absent", json!([plain_shard(&[1, 1])]), 120),
+    ];
+    let mut exact = 0;
+    for make in [local, || remote(0), || remote(1 << 16)] {
+        let (store, log) = make();
+        for (path, codecs, first) in &chains {
+            let array = v3(&store, path, json!({"shape": [10, 12], "chunk_grid": regular(&[6, 8]), "codecs": codecs}));
+            if *first == 0 {
+                array.write_bytes((), &count_up(120)).unwrap();
+            }
+            for text in selections {
+                // Opened anew: an index that is known already costs nothing.
+                let array = Array::open(&store, path).unwrap();
+                let plan = array.plan(select(text)).unwrap();
+                asked(&log);
+                array.read_elements(select(text)).unwrap();
+                let took = asked(&log);
+                let most = array.requests(&plan);
+                assert!(took.len() as u64 <= most, "{path} {text}: at most {most}, {took:?}");
+                exact += usize::from(took.len() as u64 == most);
+            }
+        }
+    }
+    assert!(exact > 100, "the bound is met by {exact} of 231 reads: it says little");
+}
+
+#[test]
+fn the_most_requests_of_a_plan_are_those_of_its_parts() {
+    let (store, _) = remote(0);
+    let array = sharded(&store);
+    let most = |text: &str| array.requests(&array.plan(select(text)).unwrap());
+    // A shard that is wanted whole; its index and two chunks; two shards, four chunks in one and two in the other.
+    assert_eq!((most(":6, :8"), most(":3, :8"), most(":6, :12")), (1, 3, 1 + 1 + 2));
+    let (store, _) = local();
+    let array = sharded(&store);
+    let plan = array.plan(select(":3, :8")).unwrap();
+    assert_eq!((array.requests(&plan), plan.requests()), (3 + 2, 3));
+    assert_eq!(plan.to_json(0)["requests"], 3);
+    assert!(plan.to_string().contains("requests   3 at most"));
+    // Rows of an uncompressed chunk lie together where they are wanted whole.
+    let array = v3(&store, "raw", json!({"shape": [8, 16, 128], "chunk_grid": regular(&[8, 16, 128])}));
+    let most = |text: &str| array.requests(&array.plan(select(text)).unwrap());
+    assert_eq!((most("3"), most("3, 4:6, 5:9"), most(":, 3"), most(""), most(":, :, 3")), (2, 3, 9, 1, 65));
+}

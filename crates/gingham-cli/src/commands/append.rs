@@ -29,13 +29,13 @@ pub struct Arguments {
     /// Array: path or URL
     location: String,
     /// Axis: its name or number
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     axis: String,
     /// The batch: a .npy file, bare little-endian elements, values.json as read prints it, or - for standard input
     #[arg(long, value_name = "FILE")]
     from: String,
     /// Shape of a batch of bare elements
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     shape: Option<String>,
     /// Convert elements of another type, refusing values that do not fit
     #[arg(long)]
@@ -45,7 +45,7 @@ pub struct Arguments {
 /// Appends it.
 pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     let given = arguments.shape.as_deref().map(chunks_text::shape).transpose()?;
-    let mut array = location::array(context, &arguments.location)?;
+    let mut array = location::changed_array(context, &arguments.location)?;
     let axis = find_axis(&array, &arguments.axis)?;
     let source = Source::open(&arguments.from)?;
     source.check_type(array.data_type(), arguments.cast)?;
@@ -76,7 +76,10 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
         .hint("it must have the array's length on every other axis"));
     }
     let elements = source.take_all(&shape, array.data_type())?;
-    array.append(axis, &shape, &elements)?;
+    array.append(axis, &shape, &elements).map_err(|e| {
+        // The document is written last.
+        Failure::from(e).left(|| format!("the array is {} as before; append the batch again", render::shape(&old)))
+    })?;
     let mut out = context.text();
     if context.json {
         writeln!(out, "{}", json!({ "path": array.path(), "shape": array.shape(), "previous_shape": old }))?;

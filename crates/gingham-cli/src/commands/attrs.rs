@@ -27,10 +27,10 @@ pub struct Arguments {
     /// Array or group: path or URL
     location: String,
     /// Set an attribute; the value is JSON, else text (may be repeated)
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", allow_hyphen_values = true)]
     set: Vec<String>,
     /// Delete an attribute (may be repeated)
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     delete: Vec<String>,
     /// Replace all attributes by those of a JSON file, - for standard input
     #[arg(long, value_name = "FILE")]
@@ -42,7 +42,10 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     let changes = arguments.edit_from.is_some() || !arguments.set.is_empty() || !arguments.delete.is_empty();
     let set = arguments.set.iter().map(|s| assignment(s)).collect::<Result<Vec<_>>>()?;
     let replaced = arguments.edit_from.as_deref().map(from_file).transpose()?;
-    let node = location::node(context, &arguments.location)?;
+    let node = match changes {
+        true => location::changed_node(context, &arguments.location)?,
+        false => location::node(context, &arguments.location)?,
+    };
     let old = match &node {
         Node::Array(array) => array.meta().attributes(),
         Node::Group(group) => group.meta().attributes(),

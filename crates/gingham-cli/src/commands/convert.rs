@@ -40,10 +40,10 @@ pub struct Arguments {
     #[arg(long, value_name = "2|3", default_value = "3", hide_possible_values = true)]
     format: FormatArg,
     /// Chunks: keep, auto, or as in 64,256,256 or lists of lengths
-    #[arg(long, value_name = "GRID", default_value = "keep")]
+    #[arg(long, value_name = "GRID", default_value = "keep", allow_hyphen_values = true)]
     chunks: String,
     /// Shards: keep, auto, none, or as in 512,1024,1024 or lists of lengths
-    #[arg(long, value_name = "GRID", default_value = "keep")]
+    #[arg(long, value_name = "GRID", default_value = "keep", allow_hyphen_values = true)]
     shards: String,
     /// Codecs of a chunk, as in zstd:3 or blosc:lz4:5:shuffle [default: the source's]
     #[arg(long, value_name = "CODECS")]
@@ -116,6 +116,7 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     });
     progress.finish();
     let report = done.map_err(|e| failed(e, begun.load(Ordering::Relaxed), &arguments))?;
+    location::consolidate_above(context, &arguments.target, arguments.format.into())?;
     print(&arguments, &report, before.as_ref(), start.elapsed(), context)
 }
 
@@ -125,11 +126,15 @@ fn failed(error: gingham::Error, begun: bool, arguments: &Arguments) -> Failure 
     if exists {
         return failure.instead_hint("--overwrite replaces it");
     }
-    if begun {
-        failure.hint(format!("{} is not complete; run it again with --overwrite", arguments.target))
-    } else {
-        failure.before_writing()
-    }
+    // An archive takes its place when it is complete.
+    let archive = [".zip", ".ozx"].iter().any(|end| arguments.target.to_ascii_lowercase().ends_with(end));
+    let left = match (begun, archive) {
+        (false, _) => "nothing was written".to_string(),
+        (true, true) => format!("{} is as it was before", arguments.target),
+        (true, false) => format!("{} is not complete; run it again with --overwrite", arguments.target),
+    };
+    let failure = failure.left(|| left.clone());
+    if begun { failure.hint(left) } else { failure.before_writing() }
 }
 
 /// Objects and bytes of the source's arrays, where the store can list them.

@@ -65,8 +65,8 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
             let children = match group.children() {
                 Ok(children) => Some(children),
                 // The group itself is there to be described.
-                Err(error) if error.kind() == gingham::Kind::Unsupported => {
-                    context.warn(&format!("what is in it is not known: {error}"));
+                Err(error) if !arguments.stored && !group.store().traits().lists => {
+                    context.warn(&error.to_string());
                     None
                 }
                 Err(error) => return Err(error.into()),

@@ -10,6 +10,7 @@ pub mod demo;
 pub mod info;
 pub mod plan;
 pub mod read;
+pub mod reference;
 pub mod resize;
 pub mod tree;
 pub mod validate;
@@ -52,6 +53,9 @@ pub enum Command {
     Completions(completions::Arguments),
     /// Answer the protocols of public conformance suites
     Conformance(conformance::Arguments),
+    /// Print a page of docs/reference
+    #[command(hide = true)]
+    Reference(reference::Arguments),
 }
 
 /// Runs a command.
@@ -71,5 +75,6 @@ pub fn run(command: Command, context: &Context) -> Result<Exit> {
         Command::Demo(a) => demo::run(a, context),
         Command::Completions(a) => completions::run(a, context),
         Command::Conformance(a) => conformance::run(a, context),
+        Command::Reference(a) => reference::run(a, context),
     }
 }

@@ -40,16 +40,18 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     let plan = array.plan(selection)?;
     let mut out = context.text();
     if context.json {
-        writeln!(out, "{}", gingham::core::json::to_text(&plan.to_json(arguments.pieces)))?;
+        let mut json = plan.to_json(arguments.pieces);
+        json["requests"] = array.requests(&plan).into();
+        writeln!(out, "{}", gingham::core::json::to_text(&json))?;
     } else {
-        facts(&plan).print(&mut out)?;
+        facts(&plan, array.requests(&plan)).print(&mut out)?;
         pieces(&plan, arguments.pieces, &mut out)?;
     }
     out.flush()?;
     Ok(Exit::Done)
 }
 
-fn facts(plan: &Plan) -> Facts {
+fn facts(plan: &Plan, requests: u64) -> Facts {
     let cost = plan.cost();
     let mut facts = Facts::new();
     facts.add("result", render::shape(plan.shape()));
@@ -62,7 +64,7 @@ fn facts(plan: &Plan) -> Facts {
     let times = cost.amplification().map_or(String::new(), |a| format!(", {} what is wanted", render::ratio(a)));
     facts.add("decoded", format!("{}{times}", render::bytes(cost.decoded)));
     facts.add("fetched", cost.fetched.map_or("not known before the fetch (compressed)".into(), render::bytes));
-    facts.add("requests", format!("at most {}", render::count(cost.requests)));
+    facts.add("requests", format!("at most {}", render::count(requests)));
     facts
 }
 

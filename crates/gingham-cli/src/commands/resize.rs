@@ -27,7 +27,7 @@ pub struct Arguments {
     /// Array: path or URL
     location: String,
     /// The new shape, as in 731,721,1440
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     shape: String,
     /// Allow an axis to become shorter: data is deleted
     #[arg(long)]
@@ -37,7 +37,7 @@ pub struct Arguments {
 /// Resizes it.
 pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     let shape = chunks_text::shape(&arguments.shape)?;
-    let mut array = location::array(context, &arguments.location)?;
+    let mut array = location::changed_array(context, &arguments.location)?;
     let old = array.shape();
     if old.len() != shape.len() {
         return Err(Failure::usage(format!("the array has {} axes ({}), --shape has {}", old.len(), render::shape(&old), shape.len())));
@@ -47,7 +47,9 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
         return Err(Failure::blocked(format!("{name} would become shorter ({} instead of {}) and lose data", shape[axis], old[axis]))
             .hint("if that is meant, add --shrink"));
     }
-    array.resize(&shape)?;
+    array.resize(&shape).map_err(|e| {
+        Failure::from(e).left(|| format!("the array is {} or {}; resize it again to be sure", render::shape(&old), render::shape(&shape)))
+    })?;
     let mut out = context.text();
     if context.json {
         writeln!(out, "{}", json!({ "path": array.path(), "shape": array.shape(), "previous_shape": old }))?;

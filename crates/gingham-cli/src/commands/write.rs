@@ -61,16 +61,16 @@ pub struct Arguments {
     #[arg(long, requires = "create", help_heading = "Creating")]
     overwrite: bool,
     /// Shape [default: that of --from]
-    #[arg(long, help_heading = "Creating")]
+    #[arg(long, help_heading = "Creating", allow_hyphen_values = true)]
     shape: Option<String>,
     /// Data type, by v3's or numpy's name [default: that of --from]
     #[arg(long, value_name = "TYPE", help_heading = "Creating", requires = "create")]
     dtype: Option<String>,
     /// Chunks, as in 64,256,256, or lists of lengths [default: about 1 MiB]
-    #[arg(long, value_name = "GRID", help_heading = "Creating", requires = "create")]
+    #[arg(long, value_name = "GRID", help_heading = "Creating", requires = "create", allow_hyphen_values = true)]
     chunks: Option<String>,
     /// Shards that hold the chunks, as a shape or lists of lengths
-    #[arg(long, value_name = "GRID", help_heading = "Creating", requires = "create")]
+    #[arg(long, value_name = "GRID", help_heading = "Creating", requires = "create", allow_hyphen_values = true)]
     shards: Option<String>,
     /// Codecs of a chunk [default: zstd:3]
     #[arg(long, value_name = "CODECS", help_heading = "Creating", requires = "create")]
@@ -79,10 +79,10 @@ pub struct Arguments {
     #[arg(long, value_name = "X", help_heading = "Creating", requires = "create", allow_hyphen_values = true)]
     fill: Option<String>,
     /// Names of the dimensions, as in time,lat,lon
-    #[arg(long, value_name = "NAMES", help_heading = "Creating", requires = "create")]
+    #[arg(long, value_name = "NAMES", help_heading = "Creating", requires = "create", allow_hyphen_values = true)]
     dims: Option<String>,
     /// Attribute; the value is JSON, else text (may be repeated)
-    #[arg(long, value_name = "KEY=VALUE", help_heading = "Creating", requires = "create")]
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Creating", requires = "create", allow_hyphen_values = true)]
     attr: Vec<String>,
     /// Zarr format
     #[arg(long, value_name = "2|3", default_value = "3", hide_possible_values = true, help_heading = "Creating", requires = "create")]
@@ -130,11 +130,12 @@ pub fn run(arguments: Arguments, context: &Context) -> Result<Exit> {
     }
     let value = arguments.value.as_deref().map(|text| value(text, target.data_type(), "--value")).transpose()?;
     let array = target.array(&arguments, context)?;
-    if let Some(source) = &mut source {
-        fill_from(&array, selection, &resolved, source)?;
-    } else if let Some(value) = &value {
-        array.write_value(selection, value)?;
-    }
+    let done = match (&mut source, &value) {
+        (Some(source), _) => fill_from(&array, selection, &resolved, source),
+        (None, Some(value)) => array.write_value(selection, value).map_err(Failure::from),
+        (None, None) => Ok(()),
+    };
+    done.map_err(|failure| failure.left(|| "the array is there, and some of its chunks have the new values; write them again".into()))?;
     let written = if source.is_some() || value.is_some() { resolved.count().unwrap_or(u64::MAX) } else { 0 };
     let mut out = context.text();
     if context.json {
@@ -232,17 +233,18 @@ fn fill_from(array: &Array, selection: Selection, resolved: &Resolved, source: &
 
 /// An element as JSON, or as text where it is not JSON (or the type is text).
 fn value(text: &str, data_type: &DataType, option: &str) -> Result<FillValue> {
-    let json = serde_json::from_str::<Value>(text).ok().map(|v| parse_element(data_type, &v));
-    let content = match json {
-        Some(Ok(content)) => Ok(content),
-        _ => parse_element(data_type, &Value::String(text.into())),
+    let as_text = || parse_element(data_type, &Value::String(text.into()));
+    let content = match serde_json::from_str::<Value>(text) {
+        // The error is about what was typed, not about the text that it could also have been.
+        Ok(value) => parse_element(data_type, &value).or_else(|e| as_text().map_err(|_| e)),
+        Err(_) => as_text(),
     };
-    content.map(FillValue::new).map_err(|e| Failure::usage(format!("{option} {text} is not a {data_type}: {e}")))
+    content.map(FillValue::new).map_err(|e| Failure::usage(format!("{option}: {e}")))
 }
 
 fn create(arguments: &Arguments, new: NewArray, context: &Context) -> Result<Array> {
-    let store = location::target(context, &arguments.location)?;
-    Array::create(&store, "", new).map_err(|e| {
+    let (store, path) = location::target(context, &arguments.location, new.format)?;
+    Array::create(&store, &path, new).map_err(|e| {
         let exists = e.kind() == gingham::Kind::Exists;
         let failure = Failure::from(e).before_writing();
         if exists { failure.instead_hint("--overwrite replaces it") } else { failure }

@@ -101,7 +101,8 @@ impl ArrayToArray for BitRound {
         let component = Self::component(&input.data_type)?;
         let mut fill = input.fill.as_bytes().to_vec();
         self.round(component, &mut fill);
-        Ok(Rep { data_type: input.data_type.clone(), shape: input.shape.clone(), fill: FillValue::new(fill) })
+        let spec = gingham_core::codec::Codec::BitRound { keepbits: self.keepbits, numcodecs: self.numcodecs };
+        Ok(Rep { data_type: spec.rounded_type(&input.data_type), shape: input.shape.clone(), fill: FillValue::new(fill) })
     }
 
     fn encode(&self, input: &Rep, elements: Elements) -> Result<Elements> {
@@ -169,6 +170,7 @@ mod tests {
         let theirs = BitRound::new(3, true);
         assert!(theirs.encode(&rep(DataType::UInt8, &[0]), Elements::Fixed(vec![9])).is_err());
         assert_eq!(theirs.decode(&rep(DataType::UInt8, &[0]), Elements::Fixed(vec![9])).unwrap(), Elements::Fixed(vec![9]));
-        assert!(BitRound::new(3, true).encoded(&rep(DataType::Float(Float::F32), &[0; 4])).is_ok());
+        let behind = |keepbits| BitRound::new(keepbits, true).encoded(&rep(DataType::Float(Float::F32), &[0; 4])).unwrap().data_type;
+        assert_eq!((behind(22), behind(23)), (DataType::Int32, DataType::Float(Float::F32)), "as numcodecs hands it on");
     }
 }

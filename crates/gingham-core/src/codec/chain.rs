@@ -132,6 +132,43 @@ pub(crate) fn check_codecs<'a>(codecs: impl Iterator<Item = &'a Codec>, data_typ
     Ok(())
 }
 
+/// Checks that a chain of right order can be written: it may be that every chunk is refused on encode though all that is stored
+/// can be read. `shuffle` takes whole elements only, and behind a compressor nothing says that there are any.
+pub(crate) fn check_written(codecs: &[Codec], data_type: &DataType, shape: &[u64]) -> Result<(), CodecError> {
+    let mut input = Shaped { shape: shape.into(), data_type: data_type.clone() };
+    let mut length = None;
+    for (i, codec) in codecs.iter().enumerate() {
+        let at = |error: CodecError| error.below(&format!("/{i}"));
+        match codec {
+            Codec::Sharding(sharding) => {
+                let inner = check_written(&sharding.codecs, &input.data_type, &sharding.chunk_shape);
+                inner.map_err(|e| at(e.below("/configuration/codecs")))?;
+            }
+            Codec::Shuffle { elementsize } if *elementsize > 1 => {
+                let size = *elementsize as u64;
+                let what = match length {
+                    Some(bytes) if bytes % size == 0 => continue,
+                    Some(bytes) => format!("the {bytes} bytes of a chunk that it is given are no multiple of them"),
+                    None => "what it is given is compressed to any number of bytes".into(),
+                };
+                let what = format!("\"{}\" moves elements of {size} bytes, but {what}", codec.name());
+                let hint = match length {
+                    Some(_) => "give it a size that divides the bytes of every chunk",
+                    None => "put it before what compresses, with the size of an element",
+                };
+                return Err(at(Fault::new("", what).hint(hint).into()));
+            }
+            _ => match codec.kind() {
+                Some(CodecKind::ArrayToArray) => input = codec.encoded(&input).map_err(at)?,
+                Some(CodecKind::ArrayToBytes) => length = codec.encoded_size_of(&input),
+                Some(CodecKind::BytesToBytes) => length = length.and_then(|n| codec.encoded_len(n)),
+                None => return Ok(()),
+            },
+        }
+    }
+    Ok(())
+}
+
 impl Sharding {
     /// Inner chunks on each axis of a shard of this shape, or why they do not divide it.
     pub fn chunks_per_shard(&self, shard: &[u64]) -> Result<Shape, CodecError> {

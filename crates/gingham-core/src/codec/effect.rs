@@ -49,7 +49,7 @@ impl Codec {
             // numcodecs' rounds floats only, but decoding is the identity, and others wrote it for integers.
             Codec::BitRound { .. } => {
                 takes(can_round_bits(data_type), "integers, floats of at least 16 bits, complex numbers of those, dates and time spans")?;
-                input.clone()
+                of_type(&self.rounded_type(data_type))
             }
             Codec::CastValue(cast) => {
                 takes(is_real(data_type), "integers and floats")?;
@@ -104,6 +104,20 @@ impl Codec {
             }
             _ => return Err(Fault::new("", format!("\"{}\" is no array to array codec", self.name())).into()),
         })
+    }
+
+    /// The type behind `bitround`. numcodecs' hands on what it rounded as integers with the floats' bits, and what keeps all bits
+    /// as it came; what stands behind it, such as pcodec, stores those.
+    pub fn rounded_type(&self, data_type: &DataType) -> DataType {
+        match (self, data_type) {
+            (Codec::BitRound { keepbits, numcodecs: true }, DataType::Float(float)) if *keepbits < float.mantissa_bits() => match float {
+                Float::F16 => DataType::Int16,
+                Float::F32 => DataType::Int32,
+                Float::F64 => DataType::Int64,
+                _ => data_type.clone(),
+            },
+            _ => data_type.clone(),
+        }
     }
 
     /// For a codec that makes a fixed number of bytes from `decoded` bytes (checksums, shuffle): that number.

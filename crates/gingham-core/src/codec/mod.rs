@@ -16,7 +16,7 @@ mod print;
 mod tests;
 
 pub use chain::Chain;
-pub(crate) use chain::{check_codecs, check_order, unknown_codec};
+pub(crate) use chain::{check_codecs, check_order, check_written, unknown_codec};
 pub use effect::Shaped;
 pub use parse::{Context, chain_from_v3, chain_from_v3_in, codec_from_v2, codec_from_v3};
 pub use print::{chain_to_v3, codec_to_v2, codec_to_v3};

@@ -257,7 +257,7 @@ pub(super) fn write(data_type: &DataType, element: &[u8], spelling: Spelling) ->
         }
         DataType::Raw(_) => match spelling {
             Spelling::Plain => Value::String(hex_text(element)),
-            Spelling::Fill => Value::Array(element.iter().map(|&b| Value::from(b)).collect()),
+            Spelling::Fill => base64_json(element),
             Spelling::Oracle => hex_object(element),
         },
         DataType::FixedBytes(_) if spelling == Spelling::Fill => base64_json(trim(element)),

@@ -226,7 +226,7 @@ mod tests {
         let (raw, bytes) = (DataType::Raw(3), DataType::FixedBytes(3));
         assert_eq!(v3(&raw, json!([0, 1, 2])), [0, 1, 2]);
         assert_eq!(v3(&raw, json!("AAEC")), [0, 1, 2]);
-        assert_eq!(again(&raw, json!("AAEC")), json!([0, 1, 2]));
+        assert_eq!(again(&raw, json!([0, 1, 2])), json!("AAEC"));
         assert_eq!(v3(&bytes, json!("YQ==")), *b"a\0\0");
         assert_eq!(v3(&bytes, json!("YQ")), *b"a\0\0", "padding may be left out");
         assert_eq!(again(&bytes, json!("YQ==")), json!("YQ=="));

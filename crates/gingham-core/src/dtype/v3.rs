@@ -243,6 +243,8 @@ pub fn to_v3(data_type: &DataType) -> Result<Value, DataTypeError> {
     let time = |unit: &TimeUnit, scale: &u32| object(serde_json::json!({ "unit": unit.name(), "scale_factor": scale }));
     Ok(match data_type {
         DataType::FixedBytes(n) => object(serde_json::json!({ "length_bytes": n })),
+        // The core's r<bits> is what zarr-python cannot open (format.md 8); this is what it writes.
+        DataType::Raw(n) => serde_json::json!({ "name": "raw_bytes", "configuration": { "length_bytes": n } }),
         DataType::FixedUtf32(n) => object(serde_json::json!({ "length_bytes": n.saturating_mul(4) })),
         DataType::DateTime { unit, scale } | DataType::TimeDelta { unit, scale } => time(unit, scale),
         DataType::Struct(fields) => {
@@ -274,7 +276,7 @@ mod tests {
 
     #[test]
     fn every_plain_name_is_written_as_it_was_read() {
-        let mut names: Vec<String> = ["bool", "complex64", "complex128", "string", "bytes", "r8", "r16", "r128"].map(String::from).to_vec();
+        let mut names: Vec<String> = ["bool", "complex64", "complex128", "string", "bytes"].map(String::from).to_vec();
         names.extend([2, 4, 8, 16, 32, 64].iter().flat_map(|n| [format!("int{n}"), format!("uint{n}")]));
         names.extend(Float::ALL.iter().map(|f| f.name().to_string()));
         names.extend(Float::ALL[..13].iter().map(|f| format!("complex_{}", f.name())));
@@ -294,7 +296,7 @@ mod tests {
             (json!("binary"), json!("bytes")),
             (json!("complex_float32"), json!("complex64")),
             (json!("complex_float64"), json!("complex128")),
-            (json!({"name": "raw_bytes", "configuration": {"length_bytes": 3}}), json!("r24")),
+            (json!("r24"), json!({"name": "raw_bytes", "configuration": {"length_bytes": 3}})),
             (
                 json!({"name": "numpy.datetime64", "configuration": {"unit": "μs", "scale_factor": 10}}),
                 json!({"name": "numpy.datetime64", "configuration": {"unit": "us", "scale_factor": 10}}),

@@ -1,5 +1,6 @@
 //! New documents, members in the order in which zarr-python writes them (format.md 1.2).
 
+use super::check::check_new_chain;
 use super::model::{Array, Format, Group, MetaError, New};
 use super::{v2, v3};
 use crate::Shape;
@@ -12,16 +13,18 @@ use serde_json::json;
 
 /// A new array.
 pub(super) fn array(new: New) -> Result<Array, MetaError> {
+    let document = if new.format == Format::V3 { v3::DOCUMENT } else { v2::ARRAY };
+    check_new_chain(&new.codecs, &new.data_type, &new.grid).map_err(|e| {
+        let error = MetaError::new(document, format!("/codecs{}", e.pointer), e.what).unsupported();
+        MetaError { hint: e.hint, ..error }
+    })?;
     let array = match new.format {
         Format::V3 => Array::from_v3(v3_document(new)?)?,
         Format::V2 => v2_array(new)?,
     };
     match array.problem() {
         None => Ok(array),
-        Some(problem) => {
-            let document = if array.format() == Format::V3 { v3::DOCUMENT } else { v2::ARRAY };
-            Err(MetaError::new(document, problem.pointer.clone(), problem.what.clone()).unsupported())
-        }
+        Some(problem) => Err(MetaError::new(document, problem.pointer.clone(), problem.what.clone()).unsupported()),
     }
 }
 

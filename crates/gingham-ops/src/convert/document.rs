@@ -39,9 +39,44 @@ pub(super) fn converted(source: &Array, layout: &Layout, format: Format, options
     new.key_encoding = (meta.format() == format).then(|| meta.key_encoding().clone());
     (new.dimension_names, new.attributes) = names_and_attributes(source, format, &mut warnings);
     new.options = options.array.clone();
+    let meta = match create_nowhere(new.clone()) {
+        Err(error) if options.codecs.is_none() => unshuffled(new, error, &mut warnings)?,
+        made => made?,
+    };
+    Ok(Converted { meta: spelled_as(source, meta)?, warnings })
+}
+
+fn create_nowhere(new: NewArray) -> Result<gingham::core::meta::Array> {
     let nowhere = Store::new(gingham::store::memory::Memory::new());
-    let meta = Array::create(&nowhere, "", new)?.meta().clone();
-    Ok(Converted { meta, warnings })
+    Ok(Array::create(&nowhere, "", new)?.meta().clone())
+}
+
+/// A shuffle of the source that the target's chunks do not fit is left out: it only helps what stands behind it.
+fn unshuffled(mut new: NewArray, error: Error, warnings: &mut Vec<String>) -> Result<gingham::core::meta::Array> {
+    let shuffles = |c: &Codec| matches!(c, Codec::Shuffle { .. });
+    match &mut new.codecs {
+        Some(codecs) if codecs.iter().any(shuffles) => codecs.retain(|c| !shuffles(c)),
+        _ => return Err(error),
+    }
+    let meta = create_nowhere(new).map_err(|_| error)?;
+    warnings.push("the codec numcodecs.shuffle is not carried over: the chunks are no whole number of its elements".into());
+    Ok(meta)
+}
+
+/// Opaque bytes have two names in v3, `r<bits>` and `raw_bytes`, which different readers know: those of the source read the
+/// target, too, where the name stays.
+fn spelled_as(source: &Array, meta: gingham::core::meta::Array) -> Result<gingham::core::meta::Array> {
+    let own = source.meta().document().get("data_type");
+    let (DataType::Raw(_), Format::V3, Format::V3, Some(Value::String(name))) =
+        (meta.data_type(), source.meta().format(), meta.format(), own)
+    else {
+        return Ok(meta);
+    };
+    let mut document = meta.document().clone();
+    document.insert("data_type".into(), name.as_str().into());
+    // Those that know this name take a list, and not all of them base64.
+    document.insert("fill_value".into(), meta.fill_value().as_bytes().to_vec().into());
+    Ok(gingham::core::meta::Array::from_v3(document)?)
 }
 
 /// Refuses data types that the target format has no word for, by name.

@@ -105,12 +105,18 @@ pub(super) fn plan(source: &Node, options: &Options) -> Result<Plan> {
     add_parents(&mut plan);
     if format == Format::V3 {
         let paths = plan.groups.iter().map(|(p, _)| p).chain(plan.jobs.iter().map(|j| &j.path));
-        refused.extend(paths.filter(|p| !p.is_empty()).filter_map(|p| NodePath::parse_new(p).err().map(|e| (p.clone(), e.into()))));
+        refused.extend(paths.filter(|p| !p.is_empty()).filter_map(|p| unnameable(p)));
     }
     match refusal(source, refused) {
         Some(e) => Err(e),
         None => Ok(plan),
     }
+}
+
+/// A name that v2 has and v3 has not.
+fn unnameable(path: &str) -> Option<(String, Error)> {
+    let error = Error::new(Kind::Unsupported, NodePath::parse_new(path).err()?.to_string());
+    Some((path.to_string(), error.with_hint("rename the node in the source, or convert to format 2, which has such names")))
 }
 
 /// All refusals in one error.
@@ -148,8 +154,11 @@ fn check_ranks(arrays: &[(String, Array)], options: &Options) -> Result<()> {
         if let (Some(n), false) = (rank(text), arrays.is_empty())
             && !fits(n)
         {
-            return Err(Error::new(Kind::Invalid, format!("{text} has {n} axes, and there is no array of {n} dimensions"))
-                .with_hint("give one chunk length per axis"));
+            return Err(Error::new(
+                Kind::Invalid,
+                format!("{text} is for {}, and there is no array of so many", if n == 1 { "one axis".into() } else { format!("{n} axes") }),
+            )
+            .with_hint("give one chunk length per axis"));
         }
     }
     Ok(())

@@ -8,6 +8,7 @@ mod limit;
 mod log;
 mod prefix;
 mod read_only;
+mod stop;
 
 pub use cache::Cache;
 pub use call::Call;
@@ -17,6 +18,7 @@ pub use limit::Limit;
 pub use log::{Log, Logged};
 pub use prefix::Prefix;
 pub use read_only::ReadOnly;
+pub use stop::Stop;
 
 /// The methods of [`crate::Storage`] that a wrapper passes on as they are, to its field `inner`.
 macro_rules! forward {

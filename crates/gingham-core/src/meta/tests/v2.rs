@@ -304,7 +304,7 @@ fn zp_dt_twins() {
     assert_eq!(scalar.key_encoding().encode(&[]), "0");
     let undefined = twin(json!({"dtype": "|V3", "fill_value": null}));
     assert!(undefined.notes[0].contains("undefined"), "{:?}", undefined.notes);
-    assert_eq!(undefined.array.document()["data_type"], "r24");
+    assert_eq!(undefined.array.document()["data_type"], json!({"name": "raw_bytes", "configuration": {"length_bytes": 3}}));
     let nested = twin(
         json!({"order": "F", "dimension_separator": "/", "filters": [{"id": "delta", "dtype": "<i4", "astype": "<i2"}, {"id": "crc32c"}], "compressor": {"id": "gzip", "level": 2}}),
     );
