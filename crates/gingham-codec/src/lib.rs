@@ -123,16 +123,22 @@ impl std::fmt::Debug for Context {
 }
 
 impl Context {
+    /// The free buffer that is best. A buffer that is to be written whole is the longest (what lies beyond its length would be set to
+    /// zeros first), a cleared one the shortest, so that the long ones stay long.
+    fn free(&mut self, best: impl Fn(&Vec<u8>) -> usize) -> Vec<u8> {
+        let at = (0..self.free.len()).max_by_key(|&i| best(&self.free[i]));
+        at.map(|i| self.free.swap_remove(i)).unwrap_or_default()
+    }
     /// A cleared buffer, with whatever capacity it had. Steady state allocates nothing.
     pub fn take(&mut self) -> Vec<u8> {
-        let mut b = self.free.pop().unwrap_or_default();
+        let mut b = self.free(|b| usize::MAX - b.len());
         b.clear();
         b
     }
     /// A buffer of `len` bytes that hold whatever its last user left: for results that are written whole, so that no time
     /// goes into zeros.
     pub fn scratch(&mut self, len: usize) -> Vec<u8> {
-        let mut b = self.free.pop().unwrap_or_default();
+        let mut b = self.free(Vec::len);
         b.truncate(len);
         b.resize(len, 0);
         b
@@ -140,7 +146,7 @@ impl Context {
     /// The same that begins at a page, for bytes that come from a file.
     /// `None` where there is no memory for so many bytes.
     pub fn page(&mut self, len: usize) -> Option<Page> {
-        let mut memory = self.free.pop().unwrap_or_default();
+        let mut memory = self.free(Vec::len);
         let all = len.checked_add(PAGE)?;
         memory.try_reserve_exact(all.saturating_sub(memory.len())).ok()?;
         if memory.len() < all {

@@ -6,14 +6,11 @@ use gingham_core::json::Value;
 use serde_json::json;
 
 use crate::Array;
+use crate::read::machine::{RAW_RANGES, WHOLE_SHARD_BYTES};
 use crate::read::plan::{Object, Piece, Plan};
 
 /// Objects whose requests are counted one by one; of more, the most that any of them could take counts for each.
 const COUNTED: usize = 1 << 16;
-/// A shard that is wanted whole comes in one request behind a network, up to this many decoded bytes (see `read::machine`).
-const WHOLE_SHARD_BYTES: u64 = 32 << 20;
-/// An uncompressed chunk of a local store is read in at most this many parts (see `read::machine`).
-const RAW_RANGES: u64 = 64;
 
 impl Array {
     /// Requests that a read takes at most from this array's own store, as long as nobody writes to it: gets, and the questions for
@@ -40,7 +37,7 @@ impl Array {
         // An edge chunk of which all is wanted that lies in the array is no whole chunk.
         let part = |object: &Object| plan.layout.raw && !(object.is_whole() && object.stored == object.logical);
         let each = |object: &Object| if part(object) { raw_requests(object, turned) } else { 1 };
-        plan.sum(each, if plan.layout.raw { 1 + RAW_RANGES } else { 1 })
+        plan.sum(each, if plan.layout.raw { 1 + RAW_RANGES as u64 } else { 1 })
     }
 }
 
@@ -51,7 +48,7 @@ fn raw_requests(object: &Object, turned: bool) -> u64 {
         return 1;
     }
     if turned {
-        return 1 + RAW_RANGES;
+        return 1 + RAW_RANGES as u64;
     }
     // From the last axis outwards: as long as an axis is wanted whole, its rows lie together.
     let (mut runs, mut together) = (1u64, true);
@@ -62,7 +59,7 @@ fn raw_requests(object: &Object, turned: bool) -> u64 {
         }
         together &= take.count() == length && spans == length;
     }
-    1 + runs.min(RAW_RANGES)
+    1 + runs.min(RAW_RANGES as u64)
 }
 
 impl Plan {

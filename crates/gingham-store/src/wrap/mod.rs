@@ -29,6 +29,16 @@ macro_rules! forward {
     (@ get_into) => {
         fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> Result<bool, StoreError> { self.inner.get_into(key, start, out) }
     };
+    (@ read) => {
+        fn read(&self, key: &str, range: Range, room: &mut dyn Room) -> Result<bool, StoreError> { self.inner.read(key, range, room) }
+    };
+    (@ read_whole) => {
+        fn read_whole(&self, key: &str, out: &mut [u8]) -> Result<Option<u64>, StoreError> { self.inner.read_whole(key, out) }
+    };
+    (@ open) => {
+        fn open(&self, key: &str) -> Result<Option<Box<dyn Opened + '_>>, StoreError> { self.inner.open(key) }
+    };
+    (@ prefixes) => { fn prefixes(&self, prefix: &str) -> Result<Vec<String>, StoreError> { self.inner.prefixes(prefix) } };
     (@ get_many) => {
         fn get_many(&self, requests: &[Request], deliver: &(dyn Fn(usize, Got) + Sync)) { self.inner.get_many(requests, deliver) }
     };

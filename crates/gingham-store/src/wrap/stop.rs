@@ -90,6 +90,9 @@ impl Storage for Stop {
     fn list_dir(&self, prefix: &str) -> Result<Listing, StoreError> {
         self.go_on()?.list_dir(prefix)
     }
+    fn prefixes(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        self.go_on()?.prefixes(prefix)
+    }
     fn finish(&self) -> Result<(), StoreError> {
         self.go_on()?.finish()
     }

@@ -27,14 +27,14 @@ use crate::options::Missing;
 /// Where a store is remote, a shard of which at least this share of chunks is wanted is fetched whole, in one request.
 const WHOLE_SHARD_SHARE: f64 = 0.6;
 /// No shard larger than this (decoded) is fetched whole: its chunks arrive in several fetches that overlap with decoding.
-const WHOLE_SHARD_BYTES: u64 = 32 << 20;
+pub(crate) const WHOLE_SHARD_BYTES: u64 = 32 << 20;
 /// Shards on a local store are fetched in ranges of about this size: workers share one shard, and what was read is still in a
 /// core's second cache when it is decoded or placed.
 const LOCAL_FETCH: u64 = 256 << 10;
 /// An uncompressed chunk is fetched in part where the part spans at most this share of it ...
 const RAW_SHARE: f64 = 0.5;
 /// ... and in at most this many ranges; a thin slice never becomes thousands of reads.
-const RAW_RANGES: usize = 64;
+pub(crate) const RAW_RANGES: usize = 64;
 
 /// Bytes that are read in the time of one more system call.
 const RANGE_COST: u64 = 8 << 10;
