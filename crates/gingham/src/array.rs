@@ -18,6 +18,7 @@ use gingham_core::region::{Resolved, Selection};
 use gingham_store::{Bytes, Range, Store};
 
 use crate::error::{Error, Kind, Result};
+use crate::read::kept::Kept;
 use crate::read::machine::Machine;
 use crate::read::output::{Buffer, Fresh, zeroed};
 use crate::read::plan::{Layout, Plan};
@@ -63,6 +64,8 @@ pub(crate) struct Inner {
     chain: OnceLock<std::result::Result<Arc<Chain>, CodecFault>>,
     pool: OnceLock<std::result::Result<Option<Arc<rayon::ThreadPool>>, String>>,
     caches: Arc<Caches>,
+    /// Decoded chunks. Not shared with an array of another shape or other documents.
+    pub kept: Kept,
 }
 
 /// A stored object: its key relative to the array, its grid index where it is one of the grid's, and its size in bytes.
@@ -176,7 +179,9 @@ impl Inner {
         self.caches.indexes.lock().unwrap_or_else(|e| e.into_inner()).insert(key, (index.clone(), version.map(Into::into)));
     }
 
-    pub fn forget_index(&self, key: &str) {
+    /// Forgets what is known of an object: it changed, or was not what it should be.
+    pub fn forget(&self, key: &str) {
+        self.kept.forget(key);
         self.caches.indexes.lock().unwrap_or_else(|e| e.into_inner()).remove(key);
     }
 
@@ -477,7 +482,8 @@ impl Inner {
         );
         let item = meta.data_type().size().unwrap_or(HANDLE) as u64;
         let layout = Arc::new(Layout { prefix: path.clone(), keys, inner: inner_shape.clone(), item, raw });
-        Inner { store, path, meta, options, fill, inner_shape, layout, chain: OnceLock::new(), pool: OnceLock::new(), caches }
+        let kept = Kept::new(options.kept_chunks);
+        Inner { store, path, meta, options, fill, inner_shape, layout, chain: OnceLock::new(), pool: OnceLock::new(), caches, kept }
     }
 }
 

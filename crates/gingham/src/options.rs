@@ -32,6 +32,9 @@ pub struct Options {
     pub threads: Option<usize>,
     /// Bytes of encoded chunks that may wait for a worker.
     pub memory: u64,
+    /// Bytes of decoded chunks that an array keeps for reads that come back to them; 0: none. On a local store a kept chunk
+    /// counts only while its file is the same; behind a network it is taken as it was.
+    pub kept_chunks: u64,
     /// Consolidated metadata.
     pub consolidated: Consolidated,
     /// Absent chunks.
@@ -51,6 +54,7 @@ impl Default for Options {
         Options {
             threads: None,
             memory: 256 << 20,
+            kept_chunks: 0,
             consolidated: Consolidated::Auto,
             missing: Missing::Fill,
             write_empty_chunks: false,

@@ -395,3 +395,38 @@ fn the_most_requests_of_a_plan_are_those_of_its_parts() {
     let most = |text: &str| array.requests(&array.plan(select(text)).unwrap());
     assert_eq!((most("3"), most("3, 4:6, 5:9"), most(":, 3"), most(""), most(":, :, 3")), (2, 3, 9, 1, 65));
 }
+
+#[test]
+fn kept_chunks_are_decoded_once_as_long_as_they_are_the_same() {
+    let options = Options { kept_chunks: 1 << 20, ..Options::default() };
+    let (store, log) = local();
+    v3(
+        &store,
+        "a",
+        json!({"shape": [6], "chunk_grid": regular(&[4]), "codecs": [{"name": "bytes"}, {"name": "gzip", "configuration": {"level": 1}}]}),
+    )
+    .write_bytes((), &[1, 2, 3, 4, 5, 6])
+    .unwrap();
+    let mut shard = plain_shard(&[3, 4]);
+    shard["configuration"]["codecs"] = json!([{"name": "bytes"}, {"name": "crc32c"}]);
+    let array = v3(&store, "s", json!({"shape": [10, 12], "chunk_grid": regular(&[6, 8]), "codecs": [shard]}));
+    array.write_bytes((), &count_up(120)).unwrap();
+    for (path, first) in
+        [("a", vec!["get a/c/0", "stat a/c/0"]), ("s", vec!["get s/c/0/0 32+16", "get s/c/0/0 64+68", "stat s/c/0/0", "stat s/c/0/0"])]
+    {
+        let array = Array::open_with(&store, path, &options).unwrap();
+        let all = select(if path == "a" { "1:3" } else { "3:6, 0:4" });
+        asked(&log);
+        let values = array.read_elements(all.clone()).unwrap();
+        assert_eq!(asked(&log), first);
+        for _ in 0..2 {
+            assert_eq!(array.read_elements(all.clone()).unwrap(), values);
+            assert!(asked(&log).iter().all(|l| l.starts_with("stat ")), "{path}");
+        }
+        // Another handle changes it: what is kept is of another version.
+        Array::open(&store, path).unwrap().write_value(all.clone(), &FillValue::new([99])).unwrap();
+        let changed = array.read_elements(all).unwrap();
+        assert_ne!(changed, values, "{path}");
+        assert_eq!(changed.1.as_fixed().unwrap(), vec![99; changed.1.as_fixed().unwrap().len()]);
+    }
+}

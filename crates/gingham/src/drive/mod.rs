@@ -1,6 +1,7 @@
 //! Drivers: the only place where reading meets waiting. Both run the same machine.
 
 pub(crate) mod blocking;
+mod local;
 pub(crate) mod tokio;
 
 use std::sync::{Condvar, Mutex};

@@ -10,9 +10,9 @@ use gingham_store::{Bytes, Range};
 
 use crate::array::Array;
 use crate::error::{Error, Kind, Result};
-use crate::read::machine::{First, Machine, Need, Work};
+use crate::read::machine::{First, Machine, Need, Task, Work};
 use crate::read::output::zeroed;
-use crate::read::plan::{Object, Plan};
+use crate::read::plan::Plan;
 
 /// A read in progress: its output lives as long as any worker that may still write to it.
 struct Shared {
@@ -62,61 +62,50 @@ pub(crate) async fn run(array: &Array, plan: Plan) -> Result<Elements> {
 
 /// Reads one object.
 async fn object(shared: Arc<Shared>, i: usize) -> Result<()> {
-    let object = Arc::new(shared.plan.object(i));
-    let key = shared.plan.key(&object);
-    let first = {
+    let (task, first) = {
         let machine = shared.machine();
-        let bound = machine.bound(&object)?;
-        match machine.first(&object, &bound, &key) {
+        let task = Arc::new(machine.task(i)?);
+        let first = match machine.first(&task) {
             First::Need(need) => vec![need],
-            First::Index(index) => machine.with_index(&object, &bound, &index),
-        }
+            First::Index(index) => machine.with_index(&task, &index),
+        };
+        (task, first)
     };
     for need in first {
         if !matches!(need.work, Work::Index) {
-            finish(&shared, &object, &key, need).await?;
+            finish(&shared, &task, need).await?;
             continue;
         }
-        for need in with_index(&shared, &object, &key, need.range).await? {
-            finish(&shared, &object, &key, need).await?;
+        for need in with_index(&shared, &task, need.range).await? {
+            finish(&shared, &task, need).await?;
         }
     }
     Ok(())
 }
 
 /// Fetches a shard's index, and gives what is needed of the shard; where it is absent its place is filled.
-async fn with_index(shared: &Arc<Shared>, object: &Arc<Object>, key: &str, range: Range) -> Result<Vec<Need>> {
-    let got = get(shared, object, key, range).await?;
-    let (object, key) = (object.clone(), key.to_string());
-    worker(shared.clone(), move |machine, context| {
-        let bound = machine.bound(&object)?;
-        match got {
-            None => machine.finish(&object, &bound, &key, &Work::Object, None, context).map(|()| Vec::new()),
-            Some(bytes) => {
-                let index = machine.index(&object, &bound, &key, None, &bytes, context)?;
-                Ok(machine.with_index(&object, &bound, &index))
-            }
+async fn with_index(shared: &Arc<Shared>, task: &Arc<Task>, range: Range) -> Result<Vec<Need>> {
+    let got = get(shared, task, range).await?;
+    let task = task.clone();
+    worker(shared.clone(), move |machine, context| match got {
+        None => machine.finish(&task, &Work::Object, None, context).map(|()| Vec::new()),
+        Some(bytes) => {
+            let index = machine.index(&task, &bytes, context)?;
+            Ok(machine.with_index(&task, &index))
         }
     })
     .await
 }
 
-async fn get(shared: &Shared, object: &Object, key: &str, range: Range) -> Result<Option<Bytes>> {
-    let got = shared.array.store().get_async(key, range).await;
-    got.map_err(|e| shared.machine().place_error(e.into(), object, key))
+async fn get(shared: &Shared, task: &Task, range: Range) -> Result<Option<Bytes>> {
+    let got = shared.array.store().get_async(&task.key, range).await;
+    got.map_err(|e| shared.machine().place_error(e.into(), task))
 }
 
-async fn finish(shared: &Arc<Shared>, object: &Arc<Object>, key: &str, need: Need) -> Result<()> {
-    let got = match &need.work {
-        Work::Absent(_) => None,
-        _ => get(shared, object, key, need.range).await?,
-    };
-    let (object, key) = (object.clone(), key.to_string());
-    worker(shared.clone(), move |machine, context| {
-        let bound = machine.bound(&object)?;
-        machine.finish(&object, &bound, &key, &need.work, got.as_deref(), context)
-    })
-    .await
+async fn finish(shared: &Arc<Shared>, task: &Arc<Task>, need: Need) -> Result<()> {
+    let got = if need.work.fetches() { get(shared, task, need.range).await? } else { None };
+    let task = task.clone();
+    worker(shared.clone(), move |machine, context| machine.finish(&task, &need.work, got.as_deref(), context)).await
 }
 
 /// Runs CPU work on a worker thread.

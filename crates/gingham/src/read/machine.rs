@@ -61,6 +61,23 @@ pub(crate) enum Work {
     Inner(Vec<InnerPiece>),
     /// Nothing to fetch: these inner chunks are absent.
     Absent(Vec<(Part, usize)>),
+    /// Nothing to fetch: these chunks were decoded before.
+    Kept(Vec<KeptPiece>),
+}
+
+impl Work {
+    /// False where there is nothing to fetch.
+    pub fn fetches(&self) -> bool {
+        !matches!(self, Work::Absent(_) | Work::Kept(_))
+    }
+}
+
+/// A chunk that was decoded before.
+#[derive(Debug)]
+pub(crate) struct KeptPiece {
+    pub frame: Arc<Vec<u8>>,
+    /// Inside a shard: the part (in the frame), which of the wanted parts. Else all wanted parts are of this chunk.
+    pub inner: Option<(Part, usize)>,
 }
 
 #[derive(Debug)]
@@ -89,6 +106,17 @@ pub(crate) struct Slab {
     pub ranges: Vec<(u64, u64)>,
 }
 
+/// An object that is being read.
+#[derive(Debug)]
+pub(crate) struct Task {
+    pub object: Object,
+    pub key: String,
+    /// The chain for the object's shape.
+    pub bound: Arc<Bound>,
+    /// The version that is read, where the store tells and somebody wants to know.
+    pub version: Option<String>,
+}
+
 /// The machine of one read.
 pub(crate) struct Machine<'a> {
     pub array: &'a Inner,
@@ -97,15 +125,22 @@ pub(crate) struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    /// The chain for an object's shape.
-    pub fn bound(&self, object: &Object) -> Result<Arc<Bound>> {
-        self.array.bound(&object.stored).map_err(|e| self.place_error(e, object, &self.plan.key(object)))
+    /// Begins with object `i` of the plan.
+    pub fn task(&self, i: usize) -> Result<Task> {
+        let object = self.plan.object(i);
+        let key = self.plan.key(&object);
+        let bound = self.array.bound(&object.stored).map_err(|e| self.at(e, &object, &key))?;
+        Ok(Task { object, key, bound, version: None })
     }
 
     /// What is needed first of an object behind a network.
-    pub fn first(&self, object: &Object, bound: &Bound, key: &str) -> First {
+    pub fn first(&self, task: &Task) -> First {
+        let bound = &task.bound;
         let Some(shard) = bound.open_shard() else {
-            return First::Need(match self.slab(object, bound) {
+            if let Some(frame) = self.array.kept.find(&task.key, 0, None) {
+                return First::Need(Need { range: NOTHING, work: Work::Kept(vec![KeptPiece { frame, inner: None }]) });
+            }
+            return First::Need(match self.slab(task) {
                 Some(slab) => {
                     Need { range: Range::Bounded { start: slab.first, length: slab.end - slab.first }, work: Work::Slab(slab.first) }
                 }
@@ -113,17 +148,18 @@ impl Machine<'_> {
             });
         };
         let decoded = bound.decoded().byte_len().unwrap_or(0) as u64;
-        if self.share(object) >= WHOLE_SHARD_SHARE && decoded <= WHOLE_SHARD_BYTES {
+        if self.share(&task.object) >= WHOLE_SHARD_SHARE && decoded <= WHOLE_SHARD_BYTES {
             return First::Need(Need { range: Range::All, work: Work::Object });
         }
-        match self.array.known_index(key, None) {
+        match self.array.known_index(&task.key, None) {
             Some(index) => First::Index(index),
             None => First::Need(Need { range: index_range(shard), work: Work::Index }),
         }
     }
 
     /// Ranges of an uncompressed chunk that hold the wanted part, where that is clearly less than all of it.
-    pub fn slab(&self, object: &Object, bound: &Bound) -> Option<Slab> {
+    pub fn slab(&self, task: &Task) -> Option<Slab> {
+        let (object, bound) = (&task.object, &task.bound);
         let [Wanted { part, points: None }] = object.parts.as_slice() else { return None };
         if !bound.is_raw() || self.target.is_variable() {
             return None;
@@ -167,37 +203,32 @@ impl Machine<'_> {
         wanted.min(1.0)
     }
 
-    /// Keeps an index that arrived, of this version of its shard.
-    pub fn index(
-        &self,
-        object: &Object,
-        bound: &Bound,
-        key: &str,
-        version: Option<&str>,
-        bytes: &[u8],
-        context: &mut Context,
-    ) -> Result<Arc<Index>> {
-        let shard = bound.open_shard().ok_or_else(|| Error::new(Kind::Corrupt, "an index of something that is no shard"))?;
-        let index = Arc::new(shard.parse_index(bytes, context).map_err(|e| self.place_error(e.into(), object, key))?);
-        self.array.cache_index(key, &index, version);
+    /// Keeps an index that arrived, of the task's version of its shard.
+    pub fn index(&self, task: &Task, bytes: &[u8], context: &mut Context) -> Result<Arc<Index>> {
+        let shard = task.bound.open_shard().ok_or_else(|| Error::new(Kind::Corrupt, "an index of something that is no shard"))?;
+        let index = Arc::new(shard.parse_index(bytes, context).map_err(|e| self.place_error(e.into(), task))?);
+        self.array.cache_index(&task.key, &index, task.version.as_deref());
         Ok(index)
     }
 
     /// What is needed of a shard whose index is known.
-    pub fn with_index(&self, object: &Object, bound: &Bound, index: &Index) -> Vec<Need> {
-        let Some(shard) = bound.open_shard() else { return Vec::new() };
+    pub fn with_index(&self, task: &Task, index: &Index) -> Vec<Need> {
+        let Some(shard) = task.bound.open_shard() else { return Vec::new() };
         let traits = self.array.store.traits();
-        let (mut pieces, mut absent) = (Vec::new(), Vec::new());
-        for (w, wanted) in object.parts.iter().enumerate() {
-            let turned = bound.order().map(|o| wanted.part.permuted(o));
+        let (mut pieces, mut absent, mut kept) = (Vec::new(), Vec::new(), Vec::new());
+        for (w, wanted) in task.object.parts.iter().enumerate() {
+            let turned = task.bound.order().map(|o| wanted.part.permuted(o));
             for (inner, part) in shard.pieces(turned.as_ref().unwrap_or(&wanted.part)) {
-                match index.entry(inner) {
-                    Some((offset, len)) => {
-                        let piece = InnerPiece { inner, offset, len, window: None, part, wanted: w };
-                        pieces.push(if traits.local { self.narrowed(shard.inner(), piece) } else { piece });
-                    }
-                    None => absent.push((part, w)),
+                let Some((offset, len)) = index.entry(inner) else {
+                    absent.push((part, w));
+                    continue;
+                };
+                if let Some(frame) = self.array.kept.find(&task.key, inner, task.version.as_deref()) {
+                    kept.push(KeptPiece { frame, inner: Some((part, w)) });
+                    continue;
                 }
+                let piece = InnerPiece { inner, offset, len, window: None, part, wanted: w };
+                pieces.push(if traits.local { self.narrowed(shard.inner(), piece) } else { piece });
             }
         }
         let ranges: Vec<(u64, u64)> = pieces.iter().map(|p| (p.offset, p.len)).collect();
@@ -205,6 +236,9 @@ impl Machine<'_> {
         let mut needs = Vec::new();
         if !absent.is_empty() {
             needs.push(Need { range: NOTHING, work: Work::Absent(absent) });
+        }
+        if !kept.is_empty() {
+            needs.push(Need { range: NOTHING, work: Work::Kept(kept) });
         }
         for fetch in coalesce(&ranges, traits.gap) {
             let mut group: Vec<InnerPiece> = Vec::new();
@@ -248,31 +282,28 @@ impl Machine<'_> {
     }
 
     /// Decodes and places what arrived; `None`: the object is absent.
-    pub fn finish(
-        &self,
-        object: &Object,
-        bound: &Bound,
-        key: &str,
-        work: &Work,
-        bytes: Option<&[u8]>,
-        context: &mut Context,
-    ) -> Result<()> {
+    pub fn finish(&self, task: &Task, work: &Work, bytes: Option<&[u8]>, context: &mut Context) -> Result<()> {
         let result = match (work, bytes) {
-            (Work::Absent(parts), _) => self.fill_inner(object, bound, parts),
-            (_, None) => self.missing(object, key),
-            (Work::Object, Some(bytes)) => self.whole(object, bound, bytes, context),
-            (Work::Slab(first), Some(bytes)) => self.window(object, bound, *first, bytes),
-            (Work::Inner(pieces), Some(bytes)) => self.inner(object, bound, pieces, bytes, context),
+            (Work::Absent(parts), _) => self.fill_inner(&task.object, &task.bound, parts),
+            (Work::Kept(pieces), _) => pieces.iter().try_for_each(|piece| self.again(task, piece)),
+            (_, None) => self.missing(&task.object, &task.key),
+            (Work::Object, Some(bytes)) => self.whole(task, bytes, context),
+            (Work::Slab(first), Some(bytes)) => self.window(&task.object, &task.bound, *first, bytes),
+            (Work::Inner(pieces), Some(bytes)) => self.inner(task, pieces, bytes, context),
             (Work::Index, Some(_)) => Ok(()),
         };
         result.map_err(|e| {
-            self.array.forget_index(key);
-            self.place_error(e, object, key)
+            self.array.forget(&task.key);
+            self.place_error(e, task)
         })
     }
 
     /// Says where an error happened.
-    pub fn place_error(&self, error: Error, object: &Object, key: &str) -> Error {
+    pub fn place_error(&self, error: Error, task: &Task) -> Error {
+        self.at(error, &task.object, &task.key)
+    }
+
+    fn at(&self, error: Error, object: &Object, key: &str) -> Error {
         error.at(|p| {
             p.store = Some(self.array.store.describe());
             p.node = Some(format!("/{}", self.array.path));
@@ -282,24 +313,60 @@ impl Machine<'_> {
     }
 
     #[allow(unsafe_code)]
-    fn whole(&self, object: &Object, bound: &Bound, bytes: &[u8], context: &mut Context) -> Result<()> {
-        for wanted in &object.parts {
+    fn whole(&self, task: &Task, bytes: &[u8], context: &mut Context) -> Result<()> {
+        if let Some(frame) = self.keep(task, &task.bound, 0, bytes, context)? {
+            return self.again(task, &KeptPiece { frame, inner: None });
+        }
+        for wanted in &task.object.parts {
             self.with_target(wanted, |target| {
                 // SAFETY: the parts of a plan cover the output once; this part is this worker's.
-                unsafe { bound.place(bytes, &wanted.part, target, context) }.map_err(Error::from)
+                unsafe { task.bound.place(bytes, &wanted.part, target, context) }.map_err(Error::from)
             })?;
         }
         Ok(())
     }
 
+    /// Decodes a chunk into memory that is kept for later reads, where chunks are kept.
+    fn keep(&self, task: &Task, bound: &Bound, inner: usize, bytes: &[u8], context: &mut Context) -> Result<Option<Arc<Vec<u8>>>> {
+        let unknown = self.array.store.traits().local && task.version.is_none();
+        let len = bound.decoded().byte_len().filter(|&len| self.array.kept.takes(len));
+        if unknown || bound.is_raw() || bound.open_shard().is_some() || self.target.is_variable() || len.is_none() {
+            return Ok(None);
+        }
+        let frame = Arc::new(bound.decode_frame(bytes, context)?.into_owned());
+        self.array.kept.put(&task.key, inner, task.version.as_deref(), &frame);
+        Ok(Some(frame))
+    }
+
+    /// Places a chunk that was decoded before.
     #[allow(unsafe_code)]
-    fn inner(&self, object: &Object, bound: &Bound, pieces: &[InnerPiece], bytes: &[u8], context: &mut Context) -> Result<()> {
-        let Some(shard) = bound.open_shard() else { return Ok(()) };
+    fn again(&self, task: &Task, piece: &KeptPiece) -> Result<()> {
+        let place = |bound: &Bound, part: &Part, wanted: &Wanted| {
+            // SAFETY: as in `whole`.
+            self.with_target(wanted, |target| placed(unsafe { target.place(&piece.frame, bound.frame(), part) }).map_err(Error::from))
+        };
+        if let (Some((part, wanted)), Some(shard)) = (&piece.inner, task.bound.open_shard()) {
+            let turned = shard.inner().order().map(|o| part.permuted(o));
+            return place(shard.inner(), turned.as_ref().unwrap_or(part), &task.object.parts[*wanted]);
+        }
+        task.object.parts.iter().try_for_each(|wanted| {
+            let turned = task.bound.order().map(|o| wanted.part.permuted(o));
+            place(&task.bound, turned.as_ref().unwrap_or(&wanted.part), wanted)
+        })
+    }
+
+    #[allow(unsafe_code)]
+    fn inner(&self, task: &Task, pieces: &[InnerPiece], bytes: &[u8], context: &mut Context) -> Result<()> {
+        let Some(shard) = task.bound.open_shard() else { return Ok(()) };
         for piece in pieces {
             let encoded = bytes.get(piece.offset as usize..(piece.offset + piece.len) as usize);
             let encoded =
                 encoded.ok_or_else(|| CodecFault::corrupt("sharding_indexed", format!("inner chunk {} is cut short", piece.inner)))?;
-            self.with_target(&object.parts[piece.wanted], |target| {
+            if let Some(frame) = self.keep(task, shard.inner(), piece.inner, encoded, context)? {
+                self.again(task, &KeptPiece { frame, inner: Some((piece.part.clone(), piece.wanted)) })?;
+                continue;
+            }
+            self.with_target(&task.object.parts[piece.wanted], |target| {
                 // SAFETY (both): as in `whole`; inner pieces of one part are disjoint.
                 let result = match piece.window {
                     Some(first) => placed(unsafe { target.place_window(encoded, first as usize, shard.inner().frame(), &piece.part) }),

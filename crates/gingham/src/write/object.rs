@@ -36,7 +36,7 @@ pub(crate) fn write(array: &Array, plan: &Plan, i: usize, source: Source<'_>) ->
     let key = plan.key(&object);
     let writer = Writer { array, object: &object, key: &key, item: plan.item(), source, keep_empty: array.options().write_empty_chunks };
     writer.write().map_err(|e| {
-        array.inner().forget_index(&key);
+        array.inner().forget(&key);
         e.at(|p| {
             p.store = Some(array.store().describe());
             p.node = Some(format!("/{}", array.path()));
@@ -150,7 +150,7 @@ impl<'a> Writer<'a> {
             }
             (None, _) => store.delete(self.key)?,
         }
-        self.array.inner().forget_index(self.key);
+        self.array.inner().forget(self.key);
         Ok(true)
     }
 
