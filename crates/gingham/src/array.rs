@@ -14,7 +14,7 @@ use gingham_core::grid::Grid;
 use gingham_core::json::{Map, Value};
 use gingham_core::meta::{self, Format};
 use gingham_core::path::NodePath;
-use gingham_core::region::{Resolved, Selection};
+use gingham_core::region::{Region, Resolved, Selection};
 use gingham_store::{Bytes, Range, Store};
 
 use crate::error::{Error, Kind, Result};
@@ -202,7 +202,7 @@ impl Inner {
     }
 
     pub fn plan(&self, resolved: &Resolved) -> Result<Plan> {
-        Plan::new(self.meta.grid(), resolved, self.item(), self.layout.clone())
+        Plan::new(self.meta.grid(), resolved, self.item(), self.layout.clone(), None)
     }
 }
 
@@ -308,6 +308,35 @@ impl Array {
         // SAFETY: the read is done.
         let (memory, first) = unsafe { fresh.filled() };
         Ok((plan.shape().to_vec(), Buffer { memory, first }))
+    }
+
+    /// Reads a box of fixed-size elements with its axes in memory as they are in the stored chunks, which of a transposed array (v2's
+    /// order F, v3's `transpose`) costs no transposition: the bytes, and how many of them lie between neighbours along each axis.
+    ///
+    /// ```
+    /// # use gingham::{Array, Region, Store};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let store = Store::open("memory:")?;
+    /// # store.put(".zarray", br#"{"zarr_format": 2, "shape": [2, 3], "chunks": [2, 3], "dtype": "|u1", "order": "F", "compressor": null,
+    /// #   "filters": null, "fill_value": 0}"#.to_vec().into(), &gingham::store::Condition::Always)?;
+    /// let array = Array::open(&store, "")?; // 2 x 3 bytes, order F
+    /// array.write_bytes((), &[0, 1, 2, 3, 4, 5])?;
+    /// let (bytes, strides) = array.read_as_stored(&Region::whole(&[2, 3]))?;
+    /// assert_eq!((&bytes[..], &strides[..]), (&[0, 3, 1, 4, 2, 5][..], &[1, 2][..]));
+    /// # Ok(()) }
+    /// ```
+    #[allow(unsafe_code)]
+    pub fn read_as_stored(&self, region: &Region) -> Result<(Buffer, Vec<usize>)> {
+        let resolved = self.inner.resolve(&region.into())?;
+        let item = self.fixed_item()?;
+        let bound = self.inner.bound(&self.grid().chunk_shape(&vec![0; self.grid().ndim()]))?;
+        let len = resolved.count().and_then(|n| usize::try_from(n).ok()).and_then(|n| n.checked_mul(item));
+        let plan = Plan::new(self.grid(), &resolved, item, self.inner.layout.clone(), bound.order())?;
+        let mut fresh: Fresh<u8> = Fresh::new(len.unwrap_or(usize::MAX))?;
+        self.run(&plan, fresh.target_of(item))?;
+        // SAFETY: the read is done.
+        let (memory, first) = unsafe { fresh.filled() };
+        Ok((Buffer { memory, first }, plan.strides()))
     }
 
     /// Reads fixed-size elements into a buffer of exactly their length (C order, little-endian).

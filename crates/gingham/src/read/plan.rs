@@ -107,15 +107,17 @@ pub struct Piece {
 }
 
 impl Plan {
-    pub(crate) fn new(grid: &Grid, resolved: &Resolved, item: usize, layout: Arc<Layout>) -> Result<Plan> {
+    /// `order`: the axes of the output from the slowest to the fastest; C order where there is none.
+    pub(crate) fn new(grid: &Grid, resolved: &Resolved, item: usize, layout: Arc<Layout>, order: Option<&[usize]>) -> Result<Plan> {
         let cost = cost(grid, resolved, &layout);
         let parts = match resolved {
             Resolved::Product { picks, .. } => {
                 let mut stride = item;
                 let mut strides: SmallVec<[usize; 4]> = picks.iter().map(|_| 0).collect();
-                for (s, pick) in strides.iter_mut().zip(picks).rev() {
-                    *s = stride;
-                    stride = stride.saturating_mul(pick_len(pick) as usize);
+                for k in (0..picks.len()).rev() {
+                    let axis = order.map_or(k, |order| order[k]);
+                    strides[axis] = stride;
+                    stride = stride.saturating_mul(pick_len(&picks[axis]) as usize);
                 }
                 let axes =
                     picks.iter().zip(grid.axes()).enumerate().map(|(a, (pick, axis))| along(axis, pick, a)).collect::<Result<_>>()?;
@@ -133,6 +135,13 @@ impl Plan {
     /// Bytes of one element (or handle) in the output.
     pub(crate) fn item(&self) -> usize {
         self.item
+    }
+    /// Bytes between neighbours along each axis of the output of a product.
+    pub(crate) fn strides(&self) -> Vec<usize> {
+        match &self.parts {
+            Parts::Product { strides, .. } => strides.to_vec(),
+            Parts::Points(_) => Vec::new(),
+        }
     }
     /// What it costs.
     pub fn cost(&self) -> Cost {
