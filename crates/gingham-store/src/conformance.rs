@@ -188,8 +188,12 @@ fn check_lists(store: &Store) {
         let mut want: Vec<_> = all.iter().filter(|(k, _)| range::below(k, bare).is_some()).cloned().collect();
         want.sort();
         assert_eq!(ok(store.list(prefix), "list", prefix), want, "list({prefix:?})");
+        let keys: Vec<String> = want.iter().map(|(key, _)| key.clone()).collect();
+        assert_eq!(ok(store.keys(prefix), "keys", prefix), keys, "keys({prefix:?})");
         let want = range::level(want.iter().map(|(k, _)| k.as_str()), bare);
         assert_eq!(ok(store.list_dir(prefix), "list_dir", prefix), want, "list_dir({prefix:?})");
+        let prefixes = ok(store.prefixes(prefix), "prefixes", prefix);
+        assert!(want.prefixes.iter().all(|p| prefixes.contains(p)), "prefixes({prefix:?}): {prefixes:?}");
     }
     for prefix in ["/", "foo//", "..", "foo/../foobar"] {
         assert_eq!(kind(store.list(prefix)), Some(StoreErrorKind::Invalid), "list({prefix:?})");

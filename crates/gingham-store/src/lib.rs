@@ -196,7 +196,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn delete_prefix(&self, prefix: &str) -> Result<u64, StoreError> {
         let bare = range::check_prefix(prefix).map_err(|e| e.at(&self.describe(), prefix))?;
         let mut n = 0;
-        for (key, _) in self.list(bare)? {
+        for key in self.keys(bare)? {
             if range::below(&key, bare).is_some() {
                 self.delete(&key)?;
                 n += 1;
@@ -207,6 +207,10 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// All keys below `prefix` with their sizes, sorted. Directory markers (empty objects whose key ends in `/`) and
     /// temporary files are left out.
     fn list(&self, prefix: &str) -> Result<Vec<(String, u64)>, StoreError>;
+    /// The same without sizes, which some stores are not told by a listing.
+    fn keys(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        Ok(self.list(prefix)?.into_iter().map(|(key, _)| key).collect())
+    }
     /// One level below `prefix`. A prefix that holds no key is not listed.
     fn list_dir(&self, prefix: &str) -> Result<Listing, StoreError>;
     /// The prefixes directly below one, sorted, perhaps also some that hold no key: what is enough for one who looks into each of

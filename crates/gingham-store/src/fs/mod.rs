@@ -372,6 +372,10 @@ impl Storage for Fs {
         let level = walk::level(&self.path(prefix), prefix).map_err(|(key, e)| self.failed(&key, "listed", e))?;
         Ok(level.prefixes)
     }
+    fn keys(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        let prefix = self.prefix(prefix)?;
+        walk::keys(&self.path(prefix), prefix).map_err(|(key, e)| self.failed(&key, "listed", e))
+    }
     fn list_dir(&self, prefix: &str) -> Result<Listing, StoreError> {
         let prefix = self.prefix(prefix)?;
         walk::list_dir(&self.path(prefix), prefix).map_err(|(key, e)| self.failed(&key, "listed", e))

@@ -21,15 +21,39 @@ struct Trail {
     before: Option<Rc<Trail>>,
 }
 
-/// All files below a directory, sorted by key; nothing where there is no directory.
+/// All files below a directory with their sizes, sorted by key; nothing where there is no directory.
 pub(super) fn list(dir: &Path, prefix: &str) -> Result<Vec<(String, u64)>, Failed> {
     let mut out = Vec::new();
+    walk(dir, prefix, true, |key, size| out.push((key, size)))?;
+    // Nearly sorted already, which this sort makes use of.
+    out.sort();
+    Ok(out)
+}
+
+/// The same without sizes, which would take a system call for each file.
+pub(super) fn keys(dir: &Path, prefix: &str) -> Result<Vec<String>, Failed> {
+    let mut out = Vec::new();
+    walk(dir, prefix, false, |key, _| out.push(key))?;
+    out.sort();
+    Ok(out)
+}
+
+/// Gives every file below a directory to `file`, directory by directory in the order of their names; sizes are 0 where they are
+/// not wanted.
+fn walk(dir: &Path, prefix: &str, sizes: bool, mut file: impl FnMut(String, u64)) -> Result<(), Failed> {
     let mut todo: Vec<(PathBuf, String, Option<Rc<Trail>>)> = vec![(dir.into(), prefix.into(), None)];
     while let Some((dir, prefix, trail)) = todo.pop() {
-        for (name, entry, kind) in entries(&dir, &prefix)? {
+        let mut here = entries(&dir, &prefix)?;
+        here.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        let first = todo.len();
+        for (name, entry, kind) in here {
             let key = join(&prefix, &name);
             if kind.is_dir() {
                 todo.push((entry.path(), key, trail.clone()));
+                continue;
+            }
+            if kind.is_file() && !sizes {
+                file(key, 0);
                 continue;
             }
             // A file is asked for by its name in the directory that is open, which spares the walk of its path.
@@ -41,16 +65,17 @@ pub(super) fn list(dir: &Path, prefix: &str) -> Result<Vec<(String, u64)>, Faile
                 Err(e) => return Err((key, e)),
             };
             if meta.is_file() {
-                out.push((key, meta.len()));
+                file(key, meta.len());
             } else if meta.is_dir()
                 && let Some(trail) = follow(&dir, &entry.path(), &trail)
             {
                 todo.push((entry.path(), key, Some(trail)));
             }
         }
+        // The last is taken first.
+        todo[first..].reverse();
     }
-    out.sort_unstable();
-    Ok(out)
+    Ok(())
 }
 
 /// Files and directories directly in a directory; directories that hold no file at any depth are left out.

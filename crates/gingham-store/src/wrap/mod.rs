@@ -38,6 +38,7 @@ macro_rules! forward {
     (@ open) => {
         fn open(&self, key: &str) -> Result<Option<Box<dyn Opened + '_>>, StoreError> { self.inner.open(key) }
     };
+    (@ keys) => { fn keys(&self, prefix: &str) -> Result<Vec<String>, StoreError> { self.inner.keys(prefix) } };
     (@ prefixes) => { fn prefixes(&self, prefix: &str) -> Result<Vec<String>, StoreError> { self.inner.prefixes(prefix) } };
     (@ get_many) => {
         fn get_many(&self, requests: &[Request], deliver: &(dyn Fn(usize, Got) + Sync)) { self.inner.get_many(requests, deliver) }

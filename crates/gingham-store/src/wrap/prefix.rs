@@ -103,6 +103,9 @@ impl Storage for Prefix {
     fn prefixes(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
         Ok(self.inner.prefixes(&self.below(prefix)?)?.into_iter().map(|p| self.strip(p)).collect())
     }
+    fn keys(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        Ok(self.inner.keys(&self.below(prefix)?)?.into_iter().map(|key| self.strip(key)).collect())
+    }
     fn list_dir(&self, prefix: &str) -> Result<Listing, StoreError> {
         let Listing { keys, prefixes } = self.inner.list_dir(&self.below(prefix)?)?;
         let strip = |keys: Vec<String>| keys.into_iter().map(|k| self.strip(k)).collect();

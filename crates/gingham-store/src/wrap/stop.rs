@@ -87,6 +87,9 @@ impl Storage for Stop {
     fn list(&self, prefix: &str) -> Result<Vec<(String, u64)>, StoreError> {
         self.go_on()?.list(prefix)
     }
+    fn keys(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        self.go_on()?.keys(prefix)
+    }
     fn list_dir(&self, prefix: &str) -> Result<Listing, StoreError> {
         self.go_on()?.list_dir(prefix)
     }
