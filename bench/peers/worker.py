@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -209,7 +210,7 @@ class Job:
         for _ in self.rounds():
             array = self.peer.open(target, write=True)
             works = zip(boxes, blocks, strict=True)
-            self.report.time_each([lambda box=box, values=values: self.peer.write(array, box, values) for box, values in works])
+            self.report.time_each([partial(self.peer.write, array, box, values) for box, values in works])
 
     def append(self) -> None:
         values, target, rows = self.source(), self.options["dst"], int(self.options["batch"])
@@ -252,14 +253,23 @@ OPERATIONS = (
 )
 
 
+def served(store: str) -> dict[str, int]:
+    """What the latency server has sent since it was last asked; nothing of other stores."""
+    if not store.startswith("http://"):
+        return {}
+    with urllib.request.urlopen("/".join([*store.split("/")[:3], "-", "counters"])) as answer:
+        return json.load(answer)
+
+
 def run(name: str, operation: str, options: dict[str, str]) -> dict[str, Any]:
     """The line of one operation; what fails says why in it."""
     if operation not in OPERATIONS:
         return {"error": f"not offered: {operation}"}
     try:
+        served(options["store"])
         job = Job(make_peer(name), options)
         getattr(job, operation)()
-        return job.report.line()
+        return job.report.line() | served(options["store"])
     except Exception as e:  # the peers' errors have no common class; whatever it was is the result
         what = "not offered: " if type(e).__name__ == "NotOffered" else f"{type(e).__name__}: "
         return {"error": what + " ".join(str(e).split())[:300]}
