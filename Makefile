@@ -45,13 +45,28 @@ venv: .venv/.done
 	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/python/requirements.txt
 	touch .venv/.done
 
-## Every stage alone, then side by side with zarrs.
-bench:
-	$(env)
-	cargo bench --locked --manifest-path bench/Cargo.toml --bench stages
-	cargo run --release --locked --manifest-path bench/Cargo.toml --bin versus
+bench_bin = bin="$${CARGO_TARGET_DIR:-bench/target}/release"
 
-## Side by side only, few rounds: under three minutes once it is built.
-bench-quick:
+.venv-bench/.done: bench/requirements.txt
+	python="$$(scripts/find-python)"
+	rm -rf .venv-bench
+	"$$python" -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -r bench/requirements.txt
+	touch .venv-bench/.done
+
+## Every stage alone, then gingham, its peers and the floor side by side (bench/README.md); goes on where it was stopped.
+bench: .venv-bench/.done
 	$(env)
-	cargo run --release --locked --manifest-path bench/Cargo.toml --bin versus -- --quick
+	cargo build --release --locked --manifest-path bench/Cargo.toml --bins
+	cargo bench --locked --manifest-path bench/Cargo.toml --bench stages
+	.venv-bench/bin/python bench/data.py bench/out/data-full --scale full
+	$(bench_bin)
+	.venv-bench/bin/python bench/run.py --data bench/out/data-full --bin "$$bin" --out bench/out/full
+
+## Side by side only, small data, one round: under three minutes once it is built and the data is made.
+bench-quick: .venv-bench/.done
+	$(env)
+	cargo build --release --locked --manifest-path bench/Cargo.toml --bins
+	.venv-bench/bin/python bench/data.py bench/out/data-quick --scale quick
+	$(bench_bin)
+	.venv-bench/bin/python bench/run.py --data bench/out/data-quick --bin "$$bin" --out bench/out/quick --quick --fresh

@@ -1,12 +1,12 @@
-//! Each stage of a read alone, then all of them: `locate → plan → coalesce → decode → place`. From memory, one thread but
-//! for the last group.
+//! Each stage of a read alone, then all of them: `locate → plan → coalesce → shard index → decode → place`; of a write, `gather`.
+//! From memory, one thread but for the last group.
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use gingham::codec::Context;
 use gingham::codec::chain::{Bound, Chain};
 use gingham::codec::place::{Part, Take, Target};
-use gingham::core::codec::{self as spec, BloscCompressor, BloscShuffle, ByteOrder, Codec};
+use gingham::core::codec::{self as spec, BloscCompressor, BloscShuffle, ByteOrder, Codec, Location, Sharding};
 use gingham::core::dtype::{Elements, Endian, FillValue};
 use gingham::core::grid::Run;
 use gingham::{Array, Axis, DataType, Grid, NewArray, Region, Store};
@@ -129,6 +129,11 @@ mod decode {
         run(bencher, Some(Codec::Blosc { cname, clevel: 5, shuffle, typesize: 2, blocksize: 0 }));
     }
     #[divan::bench]
+    fn blosc_zstd(bencher: Bencher) {
+        let (cname, shuffle) = (BloscCompressor::Zstd, BloscShuffle::Byte);
+        run(bencher, Some(Codec::Blosc { cname, clevel: 3, shuffle, typesize: 2, blocksize: 0 }));
+    }
+    #[divan::bench]
     fn gzip(bencher: Bencher) {
         run(bencher, Some(Codec::Gzip { level: 5 }));
     }
@@ -179,6 +184,50 @@ mod place {
     fn transposed(bencher: Bencher, item: usize) {
         run(bencher, item, Frame::Transposed);
     }
+}
+
+/// A chunk of 128³ out of the middle of values of 300³: what a write does before it encodes.
+mod gather {
+    use super::*;
+
+    fn run(bencher: Bencher, item: usize, order: &[usize]) {
+        let takes = [Take::span(0, 128, 100), Take::span(0, 128, 100), Take::span(0, 128, 100)].into_iter().collect();
+        let strides = [item * 300 * 300, item * 300, item].into_iter().collect();
+        let (part, values) = (Part { takes, strides }.permuted(order), vec![1u8; 300 * 300 * 300 * item]);
+        let mut chunk = vec![0u8; 128 * 128 * 128 * item];
+        bencher.counter(BytesCount::new(chunk.len())).bench_local(|| {
+            assert!(gingham::codec::place::gather(black_box(&values), &part, &mut chunk, &[128; 3], item));
+        });
+    }
+
+    #[divan::bench(args = [2, 4, 8])]
+    fn strided(bencher: Bencher, item: usize) {
+        run(bencher, item, &[0, 1, 2]);
+    }
+    #[divan::bench(args = [2, 4, 8])]
+    fn transposed(bencher: Bencher, item: usize) {
+        run(bencher, item, &[2, 1, 0]);
+    }
+}
+
+/// The index of a shard of so many chunks: checked, and turned into offsets and lengths.
+#[divan::bench(args = [64, 4096])]
+fn shard_index(bencher: Bencher, chunks: u64) {
+    let bytes = Codec::Bytes(ByteOrder::Uniform(Endian::Little));
+    let sharding = Sharding {
+        chunk_shape: [4].as_slice().into(),
+        codecs: vec![bytes.clone()],
+        index_codecs: vec![bytes, Codec::Crc32c { location: Location::End }],
+        index_location: Location::End,
+    };
+    let chain = spec::Chain::new(&[Codec::Sharding(Box::new(sharding))]).unwrap();
+    let shape = [4 * chunks];
+    let bound = Chain::new(&chain, &DataType::UInt16, &FillValue::new(vec![0, 0]), &shape).unwrap().bind(&shape).unwrap();
+    let mut context = Context::default();
+    let object = bound.encode(&Elements::Fixed(vec![7; 8 * chunks as usize]), true, &mut context).unwrap().unwrap();
+    let shard = bound.open_shard().unwrap();
+    let index = &object[object.len() - shard.index_len()..];
+    bencher.bench_local(|| shard.parse_index(black_box(index), &mut context).unwrap());
 }
 
 /// All stages, all threads: 250³ of uint16 in chunks of 64³, from memory and from files.
