@@ -2,13 +2,18 @@
 
 use gingham::core::dtype::Elements;
 use gingham::store::wrap::{Count, Counts};
-use gingham::{Array, Buffer, Group, Node, Options, Selection, Store};
+use gingham::{Array, Buffer, Consolidated, Group, Node, Options, Selection, Store};
 use gingham_bench::{Arguments, Engine, Failure, Region, run};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
+/// What tensorstore's cache pool is given too.
+const KEPT: u64 = 256 << 20;
+
 struct Gingham {
     options: Options,
+    /// `--variant any`: axes lie in memory as they are stored.
+    any_order: bool,
     store: gingham::store::Options,
     /// `--variant count`: every store is watched, and the requests become facts of the report.
     counts: Option<Mutex<Vec<Arc<Counts>>>>,
@@ -27,7 +32,12 @@ impl Gingham {
             store.settings = settings.map(|(name, value)| (name.to_string(), value.to_string())).to_vec();
         }
         Ok(Self {
-            options: Options { threads: arguments.threads()?, ..Options::default() },
+            options: Options {
+                threads: arguments.threads()?,
+                kept_chunks: if arguments.is("cache") { KEPT } else { 0 },
+                ..Options::default()
+            },
+            any_order: arguments.is("any"),
             store,
             counts: arguments.is("count").then(Mutex::default),
         })
@@ -63,6 +73,9 @@ impl Engine for Gingham {
         Ok(array.data_type().size().ok_or("elements of fixed size were expected")?)
     }
     fn read(&self, array: &Array, region: Option<&Region>) -> Result<Buffer, Failure> {
+        if let (true, None) = (self.any_order, region) {
+            return Ok(array.read_as_stored(&gingham::Region::whole(&array.shape()))?.0);
+        }
         Ok(array.read_bytes(selection(region))?.1)
     }
     fn read_into(&self, array: &Array, out: &mut [u8]) -> Result<(), Failure> {
@@ -77,10 +90,12 @@ impl Engine for Gingham {
         Ok(array.append(0, &shape, &Elements::Fixed(bytes))?)
     }
     fn list(&self, place: &str) -> Result<usize, Failure> {
-        Ok(self.store(place)?.list("")?.len())
+        Ok(self.store(place)?.keys("")?.len())
     }
-    fn hierarchy(&self, place: &str, _: bool) -> Result<usize, Failure> {
-        let group = Group::open_with(&self.store(place)?, "", &self.options)?;
+    fn hierarchy(&self, place: &str, consolidated: bool) -> Result<usize, Failure> {
+        // By itself a store that lists is listed, and the block compared with it: here the block alone is read.
+        let consolidated = if consolidated { Consolidated::Require } else { Consolidated::Auto };
+        let group = Group::open_with(&self.store(place)?, "", &Options { consolidated, ..self.options.clone() })?;
         let mut arrays = Vec::new();
         for entry in group.children()? {
             if let Node::Array(array) = entry.node? {

@@ -155,6 +155,11 @@ impl Inner {
         result
     }
 
+    /// How many threads work on one read or write.
+    pub fn threads(&self) -> usize {
+        self.options.threads.unwrap_or_else(rayon::current_num_threads)
+    }
+
     /// An own pool where the options ask for a number of threads.
     pub fn pool(&self) -> Result<Option<Arc<rayon::ThreadPool>>> {
         let made = self.pool.get_or_init(|| match self.options.threads {

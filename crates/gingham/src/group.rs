@@ -147,18 +147,17 @@ impl Group {
     /// Every node below, depth first, sorted by name; this group itself first. Where the store lists, the hierarchy is
     /// listed level by level and what only the consolidated block knows is added; where it cannot, the block is all there is.
     pub fn walk(&self) -> Result<Vec<Entry>> {
-        self.nodes(MAX_DEPTH)
+        let mut entries = self.below(MAX_DEPTH)?;
+        entries.insert(0, Entry { path: self.path.as_str().into(), relative: String::new(), node: Ok(Node::Group(self.clone())) });
+        Ok(entries)
     }
     /// The nodes directly below.
     pub fn children(&self) -> Result<Vec<Entry>> {
-        let mut entries = self.nodes(1)?;
-        entries.retain(|e| !e.relative.is_empty());
-        Ok(entries)
+        self.below(1)
     }
 
-    fn nodes(&self, depth: usize) -> Result<Vec<Entry>> {
+    fn below(&self, depth: usize) -> Result<Vec<Entry>> {
         let mut found: BTreeMap<String, std::result::Result<Node, Error>> = BTreeMap::new();
-        found.insert(String::new(), Ok(Node::Group(self.clone())));
         let block = self.block()?;
         let required = self.options.consolidated == Consolidated::Require;
         if self.store.traits().lists && !required {
@@ -174,13 +173,15 @@ impl Group {
             })
             .with_hint("name an array by its own path, or consolidate the metadata where the hierarchy was written"));
         }
-        for (path, node) in block.iter().flat_map(|b| &b.nodes) {
-            if path.is_empty() || path.split('/').count() > depth || found.contains_key(path) {
+        // The block's documents are taken where nobody else has them: copies of 500 take as long as reading them.
+        let nodes = block.map(|b| Arc::try_unwrap(b).map_or_else(|shared| shared.nodes.clone(), |block| block.nodes));
+        for (path, node) in nodes.into_iter().flatten() {
+            if path.is_empty() || path.split('/').count() > depth || found.contains_key(&path) {
                 continue;
             }
             let Ok(at) = NodePath::parse(&format!("{}/{path}", self.path.as_str())) else { continue };
-            let node = node.clone().map_err(|e| located(e.into(), &self.store, &at));
-            found.insert(path.clone(), node.and_then(|n| Node::from_meta(&self.store, &at, n, &self.options)));
+            let node = node.map_err(|e| located(e.into(), &self.store, &at));
+            found.insert(path, node.and_then(|n| Node::from_meta(&self.store, &at, n, &self.options)));
         }
         let mut entries: Vec<Entry> = found
             .into_iter()

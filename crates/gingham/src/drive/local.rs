@@ -19,7 +19,7 @@ const ALONE: u64 = 64 << 10;
 /// To open and read an object takes the time in which about so many bytes are decoded; a part of an uncompressed one is read in many
 /// small ranges.
 const OPENING: u64 = 4 << 10;
-const RANGES: u64 = 16 << 10;
+const RANGES: u64 = 8 << 10;
 
 /// Half a second cache of the smallest cores in use.
 const WINDOW_BYTES: usize = 256 << 10;

@@ -1,6 +1,7 @@
 //! Writing one stored object: gather its elements, encode them, put it.
 
 use std::borrow::Cow;
+use std::sync::Mutex;
 
 use gingham_codec::chain::Bound;
 use gingham_codec::place::{Part, gather, gather_variable};
@@ -34,7 +35,10 @@ pub(crate) enum Source<'a> {
 pub(crate) fn write(array: &Array, plan: &Plan, i: usize, source: Source<'_>) -> Result<()> {
     let object = plan.object(i);
     let key = plan.key(&object);
-    let writer = Writer { array, object: &object, key: &key, item: plan.item(), source, keep_empty: array.options().write_empty_chunks };
+    let keep_empty = array.options().write_empty_chunks;
+    // Where more than one object is written each has a worker already.
+    let workers = if plan.object_count() == 1 && plan.cost().wanted >= SHARED_FROM { array.inner().threads() } else { 1 };
+    let writer = Writer { array, object: &object, key: &key, item: plan.item(), source, keep_empty, workers };
     writer.write().map_err(|e| {
         array.inner().forget(&key);
         e.at(|p| {
@@ -46,6 +50,8 @@ pub(crate) fn write(array: &Array, plan: &Plan, i: usize, source: Source<'_>) ->
     })
 }
 
+/// To start a thread takes 20 to 50 µs, in which an encoder takes in about 10 KiB: with less than this it does not pay.
+const SHARED_FROM: u64 = 128 << 10;
 /// How many runs the chunks of a new shard are encoded in: enough to keep some workers busy, few enough that each is long.
 const RUNS: usize = 8;
 
@@ -65,6 +71,8 @@ struct Writer<'a> {
     source: Source<'a>,
     /// Whether chunks that hold nothing but fill are stored.
     keep_empty: bool,
+    /// Threads that share out the chunks of a shard that changes in part.
+    workers: usize,
 }
 
 /// A part of a chunk, and the points that it stands for.
@@ -270,18 +278,21 @@ impl<'a> Writer<'a> {
             Some(order) => order.iter().map(|&a| self.object.logical[a]).collect(),
             None => self.object.logical.iter().copied().collect(),
         };
-        let mut encoded: Vec<Option<Cow<'o, [u8]>>> = Vec::with_capacity(shard.count());
-        for (i, framed) in touched.into_iter().enumerate() {
+        let one = |i: usize, framed: Vec<Framed<'_>>, context: &mut Context| {
             let stored = old_chunk(shard, old, index.as_ref(), i);
             if framed.is_empty() {
-                encoded.push(stored?.map(Cow::Borrowed));
-                continue;
+                return Ok(stored?.map(Cow::Borrowed));
             }
             let whole = framed.len() == 1 && framed[0].points.is_none() && covers(&framed[0].part, shard, &logical, i);
             let stored = if whole { None } else { stored? };
-            let bytes = self.encode(shard.inner(), framed, stored, context)?;
-            encoded.push(bytes);
-        }
+            self.encode(shard.inner(), framed, stored, context)
+        };
+        let workers = self.workers.min(touched.iter().filter(|framed| !framed.is_empty()).count());
+        let encoded: Vec<Option<Cow<'o, [u8]>>> = if workers < 2 {
+            touched.into_iter().enumerate().map(|(i, framed)| one(i, framed, context)).collect::<Result<_>>()?
+        } else {
+            shared_out(touched, workers, &|i, framed| self.array.inner().with_context(|context| one(i, framed, context)))?
+        };
         if !self.keep_empty && encoded.iter().all(Option::is_none) {
             return Ok(None);
         }
@@ -380,6 +391,34 @@ impl<'a> Writer<'a> {
             (Source::Fixed(_), _) => Err(outside()),
         }
     }
+}
+
+/// Does all the work on some threads of its own, and gives the results in order. The threads are not the pool's: a worker of the
+/// pool that waits takes up other work, which may want the lock that its own work holds.
+fn shared_out<T: Send, R: Send>(work: Vec<T>, workers: usize, each: &(dyn Fn(usize, T) -> Result<R> + Sync)) -> Result<Vec<R>> {
+    let count = work.len();
+    let work = Mutex::new(work.into_iter().enumerate());
+    let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(count));
+    let next = || work.lock().unwrap_or_else(|e| e.into_inner()).next();
+    std::thread::scope(|scope| {
+        let run = || {
+            while let Some((i, item)) = next() {
+                let result = each(i, item)?;
+                done.lock().unwrap_or_else(|e| e.into_inner()).push((i, result));
+            }
+            Ok(())
+        };
+        let others: Vec<_> = (1..workers).map(|_| scope.spawn(run)).collect();
+        let mut result = run();
+        for other in others {
+            let ended = other.join().unwrap_or_else(|_| Err(Error::new(Kind::Interrupted, "a thread ended before its work was done")));
+            result = result.and(ended);
+        }
+        result
+    })?;
+    let mut done = done.into_inner().unwrap_or_else(|e| e.into_inner());
+    done.sort_by_key(|(i, _)| *i);
+    Ok(done.into_iter().map(|(_, result)| result).collect())
 }
 
 /// Gives a buffer back, if it is one.
