@@ -78,6 +78,24 @@ impl Engine for Gingham {
         }
         Ok(array.read_bytes(selection(region))?.1)
     }
+    fn in_c_order(&self, array: &Array, bytes: &Buffer) -> Result<Option<Vec<u8>>, Failure> {
+        if !self.any_order {
+            return Ok(None);
+        }
+        let shape = array.shape();
+        let strides = array.read_as_stored(&gingham::Region::whole(&shape))?.1;
+        let item = self.item(array)?;
+        let mut turned = Vec::with_capacity(bytes.len());
+        for mut rest in 0..shape.iter().product::<u64>() {
+            let mut at = 0;
+            for (len, stride) in shape.iter().zip(&strides).rev() {
+                at += (rest % len) as usize * stride;
+                rest /= len;
+            }
+            turned.extend_from_slice(&bytes[at..at + item]);
+        }
+        Ok(Some(turned))
+    }
     fn read_into(&self, array: &Array, out: &mut [u8]) -> Result<(), Failure> {
         Ok(array.read_into((), out)?)
     }
