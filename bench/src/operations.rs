@@ -24,10 +24,6 @@ pub trait Engine {
     fn item(&self, array: &Self::Array) -> Result<usize, Failure>;
     /// Reads a box, or everything, into new memory, in C order.
     fn read(&self, array: &Self::Array, region: Option<&Region>) -> Result<Self::Bytes, Failure>;
-    /// What was read in another order than C, in C order: for the sums, outside the clock.
-    fn in_c_order(&self, _: &Self::Array, _: &Self::Bytes) -> Result<Option<Vec<u8>>, Failure> {
-        Ok(None)
-    }
     /// Reads everything into memory that is there.
     fn read_into(&self, _: &Self::Array, _: &mut [u8]) -> Result<(), Failure> {
         absent("reading into a given buffer")
@@ -130,10 +126,7 @@ impl<E: Engine> Job<'_, E> {
             let bytes = job.report.time(|| job.engine.read(&array, None))?;
             if !std::mem::replace(&mut summed, true) {
                 let mut sums = Sums::default();
-                match job.engine.in_c_order(&array, &bytes)? {
-                    Some(turned) => sums.add(&turned),
-                    None => sums.add(&bytes),
-                }
+                sums.add(&bytes);
                 job.report.sums(&sums);
             }
             Ok(())

@@ -12,8 +12,6 @@ const KEPT: u64 = 256 << 20;
 
 struct Gingham {
     options: Options,
-    /// `--variant any`: axes lie in memory as they are stored.
-    any_order: bool,
     store: gingham::store::Options,
     /// `--variant count`: every store is watched, and the requests become facts of the report.
     counts: Option<Mutex<Vec<Arc<Counts>>>>,
@@ -37,7 +35,6 @@ impl Gingham {
                 kept_chunks: if arguments.is("cache") { KEPT } else { 0 },
                 ..Options::default()
             },
-            any_order: arguments.is("any"),
             store,
             counts: arguments.is("count").then(Mutex::default),
         })
@@ -73,28 +70,11 @@ impl Engine for Gingham {
         Ok(array.data_type().size().ok_or("elements of fixed size were expected")?)
     }
     fn read(&self, array: &Array, region: Option<&Region>) -> Result<Buffer, Failure> {
-        if let (true, None) = (self.any_order, region) {
-            return Ok(array.read_as_stored(&gingham::Region::whole(&array.shape()))?.0);
-        }
         Ok(array.read_bytes(selection(region))?.1)
     }
-    fn in_c_order(&self, array: &Array, bytes: &Buffer) -> Result<Option<Vec<u8>>, Failure> {
-        if !self.any_order {
-            return Ok(None);
-        }
-        let shape = array.shape();
-        let strides = array.read_as_stored(&gingham::Region::whole(&shape))?.1;
-        let item = self.item(array)?;
-        let mut turned = Vec::with_capacity(bytes.len());
-        for mut rest in 0..shape.iter().product::<u64>() {
-            let mut at = 0;
-            for (len, stride) in shape.iter().zip(&strides).rev() {
-                at += (rest % len) as usize * stride;
-                rest /= len;
-            }
-            turned.extend_from_slice(&bytes[at..at + item]);
-        }
-        Ok(Some(turned))
+    fn read_any(&self, array: &Array) -> Result<(Buffer, Option<Vec<usize>>), Failure> {
+        let (bytes, strides) = array.read_as_stored(&gingham::Region::whole(&array.shape()))?;
+        Ok((bytes, Some(strides)))
     }
     fn read_into(&self, array: &Array, out: &mut [u8]) -> Result<(), Failure> {
         Ok(array.read_into((), out)?)
