@@ -205,6 +205,7 @@ def markdown(run: Record, found: dict[Key, Record], wrong: list[str], scaling: l
         f"{run['measurements']} processes, {run['rounds']} rounds, medians. Every reading peer had the same sums." if not wrong else "",
         f"Other processes used {statistics.median(loads):.2f} cores beside a measurement in the median, {loads[-1]:.2f} at most;"
         f" numbers with more than {LOADED} are marked ~ and are not to be quoted." if loads else "",
+        "A quick run: a fifth of the boxes, planes and series that the titles say, some layouts, one round." if run["quick"] else "",
         "", "Machine: " + ", ".join(f"{name} {value}" for name, value in run["machine"].items()) + ".", "",
         "Versions: " + ", ".join(f"{name} {value}" for name, value in run["versions"].items()) + ".", "",
         "## In short", "", *summary(found), "## Limits, measured in this run", "", "| what | GiB/s | best |", "| --- | ---: | ---: |",

@@ -147,10 +147,11 @@ def chunk_shape(store: Path) -> list[int]:
     return [one if isinstance(one, int) else one[0] for one in first]
 
 
-def selection_file(folder: Path, row: Row, layout: str, store: Path, shape: list[int]) -> Path:
-    """The row's boxes, the same in every run: a line each, the starts, then the shape."""
+def selection_file(folder: Path, row: Row, layout: str, store: Path, shape: list[int], share: int = 1) -> Path:
+    """The row's boxes, the same in every run: a line each, the starts, then the shape. Of `share` boxes only the first is kept."""
     assert row.boxes
     boxes = row.boxes(random.Random(f"{row.name.removesuffix('_kept')} {layout}"), shape, chunk_shape(store))
+    boxes = boxes[: max(len(boxes) // share, 1)]
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{row.name}-{layout}.txt"
     path.write_text("".join(" ".join(map(str, start + size)) + "\n" for start, size in boxes))

@@ -107,7 +107,7 @@ class Run:
             iters = 1 if self.quick else 2
         options = {"store": place or str(self.data / layout), "iters": str(iters), "warm": str(warm_up)}
         if row.boxes:
-            options["sel"] = str(selection_file(self.out / "boxes", row, layout, self.data / layout, array["shape"]))
+            options["sel"] = str(selection_file(self.out / "boxes", row, layout, self.data / layout, array["shape"], 5 if self.quick else 1))
         if row.writes:
             options |= {
                 "src": str(self.data / "fields" / f"{array['field']}.bin"),
@@ -241,7 +241,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=HERE / "out" / "results")
     parser.add_argument("--scratch", type=Path, help="where writes go; memory where there is a file system of it")
     parser.add_argument(
-        "--quick", action="store_true", help="one round, fewer passes and layouts, a peer's reads of a layout in one process"
+        "--quick", action="store_true", help="one round, fewer passes and layouts, a fifth of the boxes, a peer's rows of a layout in one process"
     )
     parser.add_argument("--only", type=words, metavar="LAYOUT,…")
     parser.add_argument("--rows", type=words, metavar="ROW,…", help=", ".join([row.name for row in ROWS] + ["scaling"]))
