@@ -5,6 +5,8 @@ use std::ffi::CString;
 use gingham_bench::Failure;
 use serde_json::Value;
 
+use crate::memory::Scratch;
+
 pub enum Codec {
     Raw,
     Zstd { level: i32 },
@@ -28,9 +30,11 @@ pub struct Worker {
     zstd: zstd_safe::DCtx<'static>,
     zstd_out: zstd_safe::CCtx<'static>,
     deflate: libdeflater::Decompressor,
-    /// Encoded bytes, and decoded ones.
-    pub raw: Vec<u8>,
-    pub scratch: Vec<u8>,
+    /// Encoded bytes as they were read, and decoded ones.
+    pub raw: Scratch,
+    pub scratch: Scratch,
+    /// Encoded bytes to write.
+    pub encoded: Vec<u8>,
 }
 
 impl Default for Worker {
@@ -39,8 +43,9 @@ impl Default for Worker {
             zstd: zstd_safe::DCtx::create(),
             zstd_out: zstd_safe::CCtx::create(),
             deflate: libdeflater::Decompressor::new(),
-            raw: Vec::new(),
-            scratch: Vec::new(),
+            raw: Scratch::default(),
+            scratch: Scratch::default(),
+            encoded: Vec::new(),
         }
     }
 }

@@ -74,8 +74,7 @@ fn files(facts: &mut Facts, pool: &Pool, layout: &Layout, runs: usize) -> Result
     measure(facts, &format!("page cache, open + fstat + pread, {}t", pool.threads()), bytes, runs, || {
         pool.each(paths.len(), |n, worker| {
             let file = File::open(&paths[n])?;
-            worker.raw.resize(file.metadata()?.len() as usize, 0);
-            Ok(file.read_exact_at(&mut worker.raw, 0)?)
+            Ok(file.read_exact_at(worker.raw.room(file.metadata()?.len() as usize), 0)?)
         })
     })
 }
@@ -91,17 +90,16 @@ pub fn codec(arguments: &Arguments) -> Result<(), Failure> {
         measure(&mut facts, &format!("decode, {threads}t"), bytes, runs, || {
             pool.each(encoded.len(), |n, worker| {
                 let mut scratch = std::mem::take(&mut worker.scratch);
-                scratch.resize(decoded.len(), 0);
-                worker.decode(&layout.codec, &encoded[n], &mut scratch)?;
+                worker.decode(&layout.codec, &encoded[n], scratch.room(decoded.len()))?;
                 worker.scratch = scratch;
                 Ok(())
             })
         })?;
         measure(&mut facts, &format!("encode, {threads}t"), decoded.len() * 8, 1, || {
             pool.each(8, |_, worker| {
-                let mut raw = std::mem::take(&mut worker.raw);
-                worker.encode(&layout.codec, &decoded, &mut raw)?;
-                worker.raw = raw;
+                let mut out = std::mem::take(&mut worker.encoded);
+                worker.encode(&layout.codec, &decoded, &mut out)?;
+                worker.encoded = out;
                 Ok(())
             })
         })?;

@@ -6,6 +6,7 @@ use std::ops::Deref;
 use crate::document::Three;
 
 const HUGE: usize = 2 << 20;
+const PAGE: usize = 4096;
 
 /// How output is allocated.
 #[derive(Clone, Copy, PartialEq)]
@@ -57,6 +58,24 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         // SAFETY: allocated with this layout.
         unsafe { dealloc(self.start, self.layout) };
+    }
+}
+
+/// Memory that is used again, and begins at a page: the kernel's copy out of the page cache takes three times as long on some
+/// processors where the target lies a few bytes further into its page than the source, as every large `Vec` does.
+#[derive(Default)]
+pub struct Scratch {
+    memory: Vec<u8>,
+}
+
+impl Scratch {
+    /// So much of it, as it was left.
+    pub fn room(&mut self, len: usize) -> &mut [u8] {
+        if self.memory.len() < len + PAGE {
+            self.memory.resize(len + PAGE, 0);
+        }
+        let begin = self.memory.as_ptr().align_offset(PAGE);
+        &mut self.memory[begin..begin + len]
     }
 }
 

@@ -19,6 +19,9 @@ pub struct Shard {
     per: Three,
 }
 
+/// Bytes that are read and copied at a time where nothing is decoded.
+const WINDOW: usize = 256 << 10;
+
 /// What an opened array keeps: as an engine may, the shards that it has met.
 pub struct Opened {
     pub layout: Layout,
@@ -110,7 +113,7 @@ impl Opened {
                     }
                 }
             }
-            let found = neighbours(&shard, chunks);
+            let found = neighbours(&shard, chunks, if self.layout.codec.is_raw() { WINDOW as u64 } else { 1 << 20 });
             pieces.lock().map_err(|_| "a thread panicked")?.extend(found);
             Ok(())
         })?;
@@ -131,29 +134,26 @@ impl Opened {
                     Err(e) if e.kind() == std::io::ErrorKind::NotFound => return self.piece(&Piece::Missing(block), wanted, worker),
                     file => file?,
                 };
-                if self.layout.codec.is_raw() && !self.layout.reversed && self.spans(&file, 0, &block, wanted, worker)? {
-                    return Ok(());
+                if self.layout.codec.is_raw() && !self.layout.reversed {
+                    return self.spans(&file, 0, &block, wanted, worker);
                 }
-                let len = file.metadata()?.len() as usize;
                 let mut raw = std::mem::take(&mut worker.raw);
-                raw.resize(len, 0);
-                file.read_exact_at(&mut raw, 0)?;
-                let done = self.place(&raw, &block, wanted, worker);
+                let bytes = raw.room(file.metadata()?.len() as usize);
+                file.read_exact_at(bytes, 0)?;
+                let done = self.place(bytes, &block, wanted, worker);
                 worker.raw = raw;
                 done
             }
             Piece::Chunks { shard, start, len, chunks } => {
-                if let (true, [(block, at, _)]) = (self.layout.codec.is_raw(), &chunks[..])
-                    && self.spans(&shard.file, *at, block, wanted, worker)?
-                {
-                    return Ok(());
+                if let (true, [(block, at, _)]) = (self.layout.codec.is_raw(), &chunks[..]) {
+                    return self.spans(&shard.file, *at, block, wanted, worker);
                 }
                 let mut raw = std::mem::take(&mut worker.raw);
-                raw.resize(*len as usize, 0);
-                shard.file.read_exact_at(&mut raw, *start)?;
+                let bytes = raw.room(*len as usize);
+                shard.file.read_exact_at(bytes, *start)?;
                 let done = chunks.iter().try_for_each(|(block, at, len)| {
                     let at = (at - start) as usize;
-                    self.place(&raw[at..at + *len as usize], block, wanted, worker)
+                    self.place(&bytes[at..at + *len as usize], block, wanted, worker)
                 });
                 worker.raw = raw;
                 done
@@ -168,9 +168,9 @@ impl Opened {
         let start = if self.layout.codec.is_raw() {
             raw.as_ptr().cast_mut()
         } else {
-            scratch.resize(block.stored.iter().product::<usize>() * self.layout.item, 0);
-            worker.decode(&self.layout.codec, raw, &mut scratch)?;
-            scratch.as_mut_ptr()
+            let decoded = scratch.room(block.stored.iter().product::<usize>() * self.layout.item);
+            worker.decode(&self.layout.codec, raw, decoded)?;
+            decoded.as_mut_ptr()
         };
         let side = Side { start, shape: block.stored, at: from };
         // SAFETY: the part lies in both, and parts of different blocks do not overlap; allocations are aligned to elements.
@@ -185,43 +185,47 @@ impl Opened {
         Ok(())
     }
 
-    /// Of a chunk that is not compressed, only the rows or planes that are wanted, where that is cheaper than all of it; false
-    /// where it is not. A pread costs about 0.5 us, and the page cache gives 7 bytes a nanosecond.
-    fn spans(&self, file: &File, base: u64, block: &Block, wanted: &Wanted, worker: &mut Worker) -> Result<bool, Failure> {
+    /// A chunk that is not compressed: by wanted rows, by the wanted part of each plane, or by whole planes, whatever is cheapest.
+    /// A pread costs about 0.5 us, and the page cache gives 7 bytes a nanosecond.
+    fn spans(&self, file: &File, base: u64, block: &Block, wanted: &Wanted, worker: &mut Worker) -> Result<(), Failure> {
         let (from, to, shape) = wanted.part(block);
         let (item, stored) = (self.layout.item, block.stored);
-        let plane = ((shape[1] - 1) * stored[2] + shape[2]) * item;
+        let (whole, part) = (stored[1] * stored[2] * item, ((shape[1] - 1) * stored[2] + shape[2]) * item);
+        // As many planes at once as a cache holds beside what they are copied to.
+        let window = (WINDOW / whole).clamp(1, shape[0]);
         let nanoseconds = |reads: usize, bytes: usize| reads * 500 + bytes / 7;
         let rows = nanoseconds(shape[0] * shape[1], shape.iter().product::<usize>() * item);
-        let planes = nanoseconds(shape[0], shape[0] * plane);
-        if rows.min(planes) >= nanoseconds(1, stored.iter().product::<usize>() * item) {
-            return Ok(false);
-        }
-        let offset = |z: usize, y: usize| (((from[0] + z) * stored[1] + from[1] + y) * stored[2] + from[2]) * item;
-        for z in 0..shape[0] {
-            if planes <= rows {
-                worker.raw.resize(plane, 0);
-                file.read_exact_at(&mut worker.raw, base + offset(z, 0) as u64)?;
-                let side = Side { start: worker.raw.as_mut_ptr(), shape: [1, shape[1], stored[2]], at: [0; 3] };
-                // The last row of the span ends with what is wanted: its copy stays in the buffer.
-                // SAFETY: as in `place`.
-                unsafe { copy(side, wanted.side([to[0] + z, to[1], to[2]]), [1, shape[1], shape[2]], item) };
-                continue;
-            }
-            for y in 0..shape[1] {
+        let parts = nanoseconds(shape[0], shape[0] * part);
+        let windows = nanoseconds(shape[0].div_ceil(window), shape[0] * whole);
+        let offset = |z: usize, y: usize, x: usize| base + (((from[0] + z) * stored[1] + y) * stored[2] + x) as u64 * item as u64;
+        if rows < parts.min(windows) {
+            for (z, y) in (0..shape[0]).flat_map(|z| (0..shape[1]).map(move |y| (z, y))) {
                 let at = ((to[0] + z) * wanted.shape[1] + to[1] + y) * wanted.shape[2] + to[2];
                 // SAFETY: a row of the part, which nobody else writes; the kernel writes it before anyone reads.
                 let row = unsafe { std::slice::from_raw_parts_mut(wanted.to.at(at * item), shape[2] * item) };
-                file.read_exact_at(row, base + offset(z, y) as u64)?;
+                file.read_exact_at(row, offset(z, from[1] + y, from[2]))?;
             }
+            return Ok(());
         }
-        Ok(true)
+        let by_part = parts < windows;
+        let step = if by_part { 1 } else { window };
+        for z in (0..shape[0]).step_by(step) {
+            let planes = step.min(shape[0] - z);
+            let bytes = worker.raw.room(if by_part { part } else { planes * whole });
+            let (first, at) = if by_part { (offset(z, from[1], from[2]), [0; 3]) } else { (offset(z, 0, 0), [0, from[1], from[2]]) };
+            file.read_exact_at(bytes, first)?;
+            // Of a part, the last row ends with what is wanted: its copy stays in the buffer.
+            let side = Side { start: bytes.as_mut_ptr(), shape: [planes, stored[1], stored[2]], at };
+            // SAFETY: as in `place`.
+            unsafe { copy(side, wanted.side([to[0] + z, to[1], to[2]]), [planes, shape[1], shape[2]], item) };
+        }
+        Ok(())
     }
 }
 
-/// Chunks that lie side by side are read at once, up to 1 MiB; a few chunks stay apart, so that both threads have some.
-fn neighbours(shard: &Arc<Shard>, mut chunks: Vec<(Block, u64, u64)>) -> Vec<Piece> {
-    let most = if chunks.len() < 64 { 0 } else { 1 << 20 };
+/// Chunks that lie side by side are read at once, up to `most` bytes; a few chunks stay apart, so that both threads have some.
+fn neighbours(shard: &Arc<Shard>, mut chunks: Vec<(Block, u64, u64)>, most: u64) -> Vec<Piece> {
+    let most = if chunks.len() < 64 { 0 } else { most };
     chunks.sort_by_key(|&(_, at, _)| at);
     let mut pieces = Vec::new();
     for (block, at, len) in chunks {

@@ -56,16 +56,16 @@ fn gather(layout: &Layout, source: &Source, block: &Block, into: &mut [u8]) {
 
 fn chunk(layout: &Layout, source: &Source, block: &Block, path: &Path, worker: &mut Worker) -> Result<(), Failure> {
     let (_, _, shape, whole) = part(layout, source, block);
-    let mut values = std::mem::take(&mut worker.scratch);
-    values.resize(block.stored.iter().product::<usize>() * layout.item, 0);
+    let mut scratch = std::mem::take(&mut worker.scratch);
+    let values = scratch.room(block.stored.iter().product::<usize>() * layout.item);
     if !whole && path.exists() {
-        worker.decode(&layout.codec, &std::fs::read(path)?, &mut values)?;
+        worker.decode(&layout.codec, &std::fs::read(path)?, values)?;
     } else if shape != block.stored {
         values.fill(0);
     }
-    gather(layout, source, block, &mut values);
-    let done = store(layout, &values, path, worker);
-    worker.scratch = values;
+    gather(layout, source, block, values);
+    let done = store(layout, values, path, worker);
+    worker.scratch = scratch;
     done
 }
 
@@ -76,10 +76,10 @@ fn store(layout: &Layout, values: &[u8], path: &Path, worker: &mut Worker) -> Re
     if layout.codec.is_raw() {
         return Ok(std::fs::write(path, values)?);
     }
-    let mut encoded = std::mem::take(&mut worker.raw);
+    let mut encoded = std::mem::take(&mut worker.encoded);
     worker.encode(&layout.codec, values, &mut encoded)?;
     std::fs::write(path, &encoded)?;
-    worker.raw = encoded;
+    worker.encoded = encoded;
     Ok(())
 }
 
@@ -89,8 +89,8 @@ fn shard(layout: &Layout, source: &Source, block: &Block, inner: Three, path: &P
     }
     let per: Three = std::array::from_fn(|a| block.stored[a] / inner[a]);
     let (mut file, mut index) = (Vec::new(), Vec::new());
-    let (mut values, mut encoded) = (std::mem::take(&mut worker.scratch), std::mem::take(&mut worker.raw));
-    values.resize(inner.iter().product::<usize>() * layout.item, 0);
+    let (mut scratch, mut encoded) = (std::mem::take(&mut worker.scratch), std::mem::take(&mut worker.encoded));
+    let values = scratch.room(inner.iter().product::<usize>() * layout.item);
     for n in 0..per.iter().product::<usize>() {
         let at = [n / (per[1] * per[2]), n / per[2] % per[1], n % per[2]];
         let chunk = Block { start: std::array::from_fn(|a| block.start[a] + at[a] * inner[a]), stored: inner };
@@ -99,22 +99,22 @@ fn shard(layout: &Layout, source: &Source, block: &Block, inner: Three, path: &P
             if part(layout, source, &chunk).2 != inner {
                 values.fill(0);
             }
-            gather(layout, source, &chunk, &mut values);
+            gather(layout, source, &chunk, values);
         }
-        if outside || is_zero(&values) {
+        if outside || is_zero(values) {
             index.extend([u64::MAX; 2]);
             continue;
         }
         index.push(file.len() as u64);
         if layout.codec.is_raw() {
-            file.extend_from_slice(&values);
+            file.extend_from_slice(values);
         } else {
-            worker.encode(&layout.codec, &values, &mut encoded)?;
+            worker.encode(&layout.codec, values, &mut encoded)?;
             file.extend_from_slice(&encoded);
         }
         index.push(file.len() as u64 - index[index.len() - 1]);
     }
-    (worker.scratch, worker.raw) = (values, encoded);
+    (worker.scratch, worker.encoded) = (scratch, encoded);
     if file.is_empty() {
         return Ok(());
     }
