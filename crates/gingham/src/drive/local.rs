@@ -21,6 +21,9 @@ const ALONE: u64 = 64 << 10;
 const OPENING: u64 = 4 << 10;
 const RANGES: u64 = 8 << 10;
 
+/// So many objects are looked for among what was kept before workers are woken.
+const AT_HAND: usize = 64;
+
 /// Half a second cache of the smallest cores in use.
 const WINDOW_BYTES: usize = 256 << 10;
 
@@ -32,13 +35,37 @@ pub(crate) fn run(machine: &Machine<'_>, count: usize) -> Result<()> {
     if count == 1 && machine.array.inner_shape.is_none() || work(machine) <= ALONE {
         return machine.array.with_context(|context| (0..count).try_for_each(|i| one(machine, i, context)));
     }
-    let all = || in_order(machine, count);
+    if machine.array.kept.is_used() && machine.array.inner_shape.is_some() && count <= AT_HAND {
+        // What a shard has at hand needs no worker; what it has not is shared out shard by shard.
+        return machine.array.with_context(|context| (0..count).try_for_each(|i| one(machine, i, context)));
+    }
+    let rest = if machine.array.kept.is_used() && count <= AT_HAND { at_hand(machine, count)? } else { None };
+    let all = || match &rest {
+        Some(rest) => in_order(machine, rest.len(), |k| rest[k]),
+        None => in_order(machine, count, |k| k),
+    };
     machine.array.pool()?.map_or_else(all, |pool| pool.install(all))
+}
+
+/// Places what was kept of some objects that are no shards, which takes less time than to wake a worker; the others are left.
+fn at_hand(machine: &Machine<'_>, count: usize) -> Result<Option<Vec<usize>>> {
+    if machine.array.inner_shape.is_some() || machine.target.is_variable() {
+        return Ok(None);
+    }
+    machine.array.with_context(|context| {
+        let mut rest = Vec::new();
+        for i in 0..count {
+            if !kept(machine, &mut machine.task(i)?, context)? {
+                rest.push(i);
+            }
+        }
+        Ok(Some(rest))
+    })
 }
 
 /// Workers take the objects one by one in grid order, so that neighbours are worked on at the same time: they share pages of the
 /// output, whose first touch costs as much as the copy into them.
-fn in_order(machine: &Machine<'_>, count: usize) -> Result<()> {
+fn in_order(machine: &Machine<'_>, count: usize, object: impl Fn(usize) -> usize + Sync) -> Result<()> {
     let next = AtomicUsize::new(0);
     (0..rayon::current_num_threads().min(count)).into_par_iter().try_for_each(|_| {
         machine.array.with_context(|context| {
@@ -48,7 +75,7 @@ fn in_order(machine: &Machine<'_>, count: usize) -> Result<()> {
                     return Ok(());
                 }
                 // Whoever fails leaves nothing for the others to take.
-                one(machine, i, context).inspect_err(|_| next.store(count, Ordering::Relaxed))?;
+                one(machine, object(i), context).inspect_err(|_| next.store(count, Ordering::Relaxed))?;
             }
         })
     })
@@ -66,10 +93,15 @@ fn one(machine: &Machine<'_>, i: usize, context: &mut Context) -> Result<()> {
     if task.bound.open_shard().is_some() {
         return shard(machine, &mut task, context);
     }
+    let len = task.bound.decoded().byte_len().unwrap_or(0);
+    if machine.array.kept.takes(len) && !machine.target.is_variable() {
+        // Whole chunks are kept, also of those that could be read in part.
+        return if kept(machine, &mut task, context)? { Ok(()) } else { whole(machine, &task, context) };
+    }
     if let Some(slab) = machine.slab(&task) {
         return part_of_raw(machine, &task, &slab, context);
     }
-    if straight(machine, &task, context)? || in_windows(machine, &task, context)? || kept(machine, &mut task, context)? {
+    if straight(machine, &task, context)? || in_windows(machine, &task, context)? {
         return Ok(());
     }
     whole(machine, &task, context)
@@ -78,9 +110,6 @@ fn one(machine: &Machine<'_>, i: usize, context: &mut Context) -> Result<()> {
 /// A chunk that was decoded before, and is still the same. False where there is none; the task then knows the version that is read
 /// next, or one before it.
 fn kept(machine: &Machine<'_>, task: &mut Task, context: &mut Context) -> Result<bool> {
-    if !machine.array.kept.takes(0) {
-        return Ok(false);
-    }
     let stat = machine.array.store.stat(&task.key).map_err(|e| machine.place_error(e.into(), task))?;
     task.version = stat.and_then(|s| s.version);
     let Some(version) = &task.version else { return Ok(false) };
@@ -142,7 +171,14 @@ fn chunks(machine: &Machine<'_>, task: &Task, opened: &dyn Opened, context: &mut
     };
     match machine.with_index(task, &index).as_slice() {
         [need] => read(need, context),
-        needs => needs.par_iter().try_for_each(|need| machine.array.with_context(|context| read(need, context))),
+        needs => {
+            let all = || needs.par_iter().try_for_each(|need| machine.array.with_context(|context| read(need, context)));
+            // The calling thread may be none of the pool that the options ask for.
+            match machine.array.pool()?.filter(|_| rayon::current_thread_index().is_none()) {
+                Some(pool) => pool.install(all),
+                None => all(),
+            }
+        }
     }
 }
 

@@ -36,6 +36,10 @@ impl Kept {
     pub fn new(budget: u64) -> Self {
         Kept { budget: usize::try_from(budget).unwrap_or(usize::MAX), state: Mutex::default() }
     }
+    /// Whether anything is kept.
+    pub fn is_used(&self) -> bool {
+        self.budget > 0
+    }
     /// Whether a chunk of so many bytes is kept: one that takes more than a quarter of the budget is not.
     pub fn takes(&self, len: usize) -> bool {
         len.saturating_add(OVERHEAD) <= self.budget / 4

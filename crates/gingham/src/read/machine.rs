@@ -269,7 +269,8 @@ impl Machine<'_> {
     /// An uncompressed inner chunk of which only the bytes around a part are fetched, where they are clearly fewer than all.
     fn narrowed(&self, inner: &Bound, piece: InnerPiece) -> InnerPiece {
         let all = inner.decoded().byte_len().unwrap_or(0);
-        if !inner.is_raw() || inner.order().is_some() || self.target.is_variable() || piece.len != all as u64 {
+        let kept = self.array.kept.takes(all);
+        if kept || !inner.is_raw() || inner.order().is_some() || self.target.is_variable() || piece.len != all as u64 {
             return piece;
         }
         let need = piece.part.extent(inner.frame(), self.target.item());
@@ -330,7 +331,7 @@ impl Machine<'_> {
     fn keep(&self, task: &Task, bound: &Bound, inner: usize, bytes: &[u8], context: &mut Context) -> Result<Option<Arc<Vec<u8>>>> {
         let unknown = self.array.store.traits().local && task.version.is_none();
         let len = bound.decoded().byte_len().filter(|&len| self.array.kept.takes(len));
-        if unknown || bound.is_raw() || bound.open_shard().is_some() || self.target.is_variable() || len.is_none() {
+        if unknown || bound.open_shard().is_some() || self.target.is_variable() || len.is_none() {
             return Ok(None);
         }
         let frame = Arc::new(bound.decode_frame(bytes, context)?.into_owned());
