@@ -63,7 +63,7 @@ bench: .venv-bench/.done
 	$(bench_bin)
 	.venv-bench/bin/python bench/run.py --data bench/out/data-full --bin "$$bin" --out bench/out/full
 
-## Side by side only, small data, one round: under three minutes once it is built and the data is made.
+## Side by side only, small data, one round: about six minutes on two cores once it is built and the data is made.
 bench-quick: .venv-bench/.done
 	$(env)
 	cargo build --release --locked --manifest-path bench/Cargo.toml --bins
