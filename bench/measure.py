@@ -53,8 +53,17 @@ def warm(path: Path) -> None:
 class Bench:
     """Runs peers. `binaries` holds the Rust programs."""
 
-    def __init__(self, binaries: Path, out: Path, timeout: float) -> None:
+    def __init__(self, binaries: Path, data: Path, out: Path, timeout: float) -> None:
         self.binaries, self.out, self.timeout = binaries, out, timeout
+        # Peers name files in what they say of an error; results are published, and where they were made is nobody's concern.
+        self.places = {str(data): "DATA", str(out): "OUT", str(HERE.parent): "."}
+
+    def placeless(self, record: dict[str, Any]) -> dict[str, Any]:
+        """A record whose error names places by what they are."""
+        for place, name in self.places.items():
+            if "error" in record:
+                record = record | {"error": record["error"].replace(place, name)}
+        return record
 
     def command(self, peer: str, steps: list[Step]) -> list[str]:
         if peer in RUST:
@@ -85,7 +94,8 @@ class Bench:
         lines = [json.loads(line) for line in out.splitlines() if line.startswith("{")]
         why = (err.strip().splitlines() or [f"exit status {process.returncode}"])[-1].removeprefix("Error: ").strip('"')
         found = lines + [{"error": why[:300]}] * (len(steps) - len(lines))
-        return [step.labels | {"peer": peer, "others": round(others, 2)} | line for step, line in zip(steps, found, strict=True)]
+        labels = {"peer": peer, "others": round(others, 2)}
+        return [step.labels | labels | self.placeless(line) for step, line in zip(steps, found, strict=True)]
 
 
 def versions(binaries: Path) -> dict[str, str]:

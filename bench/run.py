@@ -40,7 +40,7 @@ class Run:
         manifest = json.loads((self.data / "manifest.json").read_text())
         self.scale, self.arrays = manifest["scale"], manifest["arrays"]
         self.quick = given.quick
-        self.bench = Bench(given.bin.resolve(), self.out, timeout=60 if self.quick else 400)
+        self.bench = Bench(given.bin.resolve(), self.data, self.out, timeout=60 if self.quick else 400)
         self.records: list[dict[str, Any]] = []
         self.journal = self.out / "measurements.jsonl"
         self.rows = [row for row in ROWS if given.rows is None or row.name in given.rows]
