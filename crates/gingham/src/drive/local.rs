@@ -63,8 +63,7 @@ fn at_hand(machine: &Machine<'_>, count: usize) -> Result<Option<Vec<usize>>> {
     })
 }
 
-/// Workers take the objects one by one in grid order, so that neighbours are worked on at the same time: they share pages of the
-/// output, whose first touch costs as much as the copy into them.
+/// Workers take the objects one by one in grid order, each with one context for all that it takes.
 fn in_order(machine: &Machine<'_>, count: usize, object: impl Fn(usize) -> usize + Sync) -> Result<()> {
     let next = AtomicUsize::new(0);
     (0..rayon::current_num_threads().min(count)).into_par_iter().try_for_each(|_| {
