@@ -21,8 +21,6 @@ pub struct Cost {
     pub decoded: u64,
     /// Bytes that are fetched, where they are known before the fetch (uncompressed data, shard indexes).
     pub fetched: Option<u64>,
-    /// Requests, at most.
-    pub requests: u64,
 }
 
 impl Cost {
@@ -60,7 +58,7 @@ impl Cost {
         };
         let bytes = |elements: u128| u64::try_from(elements.saturating_mul(item_size.into())).unwrap_or(u64::MAX);
         let chunks = u64::try_from(chunks).unwrap_or(u64::MAX);
-        Cost { chunks, objects: chunks, wanted: bytes(wanted), decoded: bytes(decoded), fetched: None, requests: chunks }
+        Cost { chunks, objects: chunks, wanted: bytes(wanted), decoded: bytes(decoded), fetched: None }
     }
 }
 

@@ -140,23 +140,14 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
             None => Ok(false),
         }
     }
-    /// Gets a part into memory that `room` gives for its length; nothing is read where that gives none. `Ok(false)` where the key
-    /// is absent. Files are read without another copy.
-    fn read(&self, key: &str, range: Range, room: &mut dyn Room) -> Result<bool, StoreError> {
-        let Some(bytes) = self.get(key, range)? else { return Ok(false) };
+    /// Gets a whole object into memory that `room` gives for its length; nothing is read where that gives none. `Ok(false)` where
+    /// the key is absent. Files are read without another copy.
+    fn read(&self, key: &str, room: &mut dyn Room) -> Result<bool, StoreError> {
+        let Some(bytes) = self.get(key, Range::All)? else { return Ok(false) };
         if let Some(out) = room.give(bytes.len() as u64) {
             out.copy_from_slice(&bytes);
         }
         Ok(true)
-    }
-    /// Gets a whole object into a buffer where it is exactly as long as that; gives the object's length, `None` where the
-    /// key is absent. Uncompressed chunks go straight to their place.
-    fn read_whole(&self, key: &str, out: &mut [u8]) -> Result<Option<u64>, StoreError> {
-        let Some(bytes) = self.get(key, Range::All)? else { return Ok(None) };
-        if bytes.len() == out.len() {
-            out.copy_from_slice(&bytes);
-        }
-        Ok(Some(bytes.len() as u64))
     }
     /// Opens an object of which several parts are to be read; `Ok(None)` where the key is absent. Files are looked up once for
     /// all of them.

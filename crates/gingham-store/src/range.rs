@@ -35,14 +35,8 @@ pub(crate) fn short(start: u64, length: u64, size: u64) -> StoreError {
 /// Memory for `length` bytes that something outside this process declared: refused, not aborted on, where there is none.
 pub(crate) fn buffer(length: u64) -> Result<Vec<u8>, StoreError> {
     let mut v = Vec::new();
-    reserve(&mut v, length)?;
-    Ok(v)
-}
-
-/// The same in a buffer that is empty, where it does not have so much already.
-pub(crate) fn reserve(buffer: &mut Vec<u8>, length: u64) -> Result<(), StoreError> {
-    let fits = usize::try_from(length).is_ok_and(|n| buffer.try_reserve_exact(n).is_ok());
-    if fits { Ok(()) } else { Err(StoreError::new(StoreErrorKind::Failed, format!("there is no memory for {length} bytes"))) }
+    let fits = usize::try_from(length).is_ok_and(|n| v.try_reserve_exact(n).is_ok());
+    if fits { Ok(v) } else { Err(StoreError::new(StoreErrorKind::Failed, format!("there is no memory for {length} bytes"))) }
 }
 
 /// A key is one or more non-empty segments between single slashes; none of them is `.` or `..`, none holds a NUL.

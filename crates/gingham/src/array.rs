@@ -301,17 +301,22 @@ impl Array {
         Ok(target.into_collected())
     }
 
-    /// Reads fixed-size elements as bytes (C order, little-endian), into new memory that is as fast to fill as memory is.
+    /// Reads a plan into new memory of `len` elements of `T`: it, and where they begin in it.
     #[allow(unsafe_code)]
+    fn fill<T: Element>(&self, plan: &Plan, len: Option<usize>) -> Result<(Vec<T>, usize)> {
+        let mut fresh: Fresh<T> = Fresh::new(len.unwrap_or(usize::MAX))?;
+        self.run(plan, fresh.target_of(plan.item()))?;
+        // SAFETY: the read is done.
+        Ok(unsafe { fresh.filled() })
+    }
+
+    /// Reads fixed-size elements as bytes (C order, little-endian), into new memory that is as fast to fill as memory is.
     pub fn read_bytes(&self, selection: impl Into<Selection>) -> Result<(Vec<u64>, Buffer)> {
         let resolved = self.inner.resolve(&selection.into())?;
         let item = self.fixed_item()?;
         let len = resolved.count().and_then(|n| usize::try_from(n).ok()).and_then(|n| n.checked_mul(item));
         let plan = self.inner.plan(&resolved)?;
-        let mut fresh: Fresh<u8> = Fresh::new(len.unwrap_or(usize::MAX))?;
-        self.run(&plan, fresh.target_of(item))?;
-        // SAFETY: the read is done.
-        let (memory, first) = unsafe { fresh.filled() };
+        let (memory, first) = self.fill(&plan, len)?;
         Ok((plan.shape().to_vec(), Buffer { memory, first }))
     }
 
@@ -330,17 +335,13 @@ impl Array {
     /// assert_eq!((&bytes[..], &strides[..]), (&[0, 3, 1, 4, 2, 5][..], &[1, 2][..]));
     /// # Ok(()) }
     /// ```
-    #[allow(unsafe_code)]
     pub fn read_as_stored(&self, region: &Region) -> Result<(Buffer, Vec<usize>)> {
         let resolved = self.inner.resolve(&region.into())?;
         let item = self.fixed_item()?;
         let bound = self.inner.bound(&self.grid().chunk_shape(&vec![0; self.grid().ndim()]))?;
         let len = resolved.count().and_then(|n| usize::try_from(n).ok()).and_then(|n| n.checked_mul(item));
         let plan = Plan::new(self.grid(), &resolved, item, self.inner.layout.clone(), bound.order())?;
-        let mut fresh: Fresh<u8> = Fresh::new(len.unwrap_or(usize::MAX))?;
-        self.run(&plan, fresh.target_of(item))?;
-        // SAFETY: the read is done.
-        let (memory, first) = unsafe { fresh.filled() };
+        let (memory, first) = self.fill(&plan, len)?;
         Ok((Buffer { memory, first }, plan.strides()))
     }
 
@@ -369,18 +370,13 @@ impl Array {
     }
 
     /// Reads into an ndarray; the type must be the array's.
-    #[allow(unsafe_code)]
     pub fn read<T: Element, D: ndarray::Dimension>(&self, selection: impl Into<Selection>) -> Result<ndarray::Array<T, D>> {
         self.check_element::<T>()?;
         let resolved = self.inner.resolve(&selection.into())?;
-        let count = resolved.count().and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
         let plan = self.inner.plan(&resolved)?;
-        let mut fresh: Fresh<T> = Fresh::new(count)?;
-        self.run(&plan, fresh.target_of(size_of::<T>()))?;
-        // SAFETY: the read is done.
-        let (values, first) = unsafe { fresh.filled() };
+        let (values, first) = self.fill::<T>(&plan, resolved.count().and_then(|n| usize::try_from(n).ok()))?;
         let dims: Vec<usize> = plan.shape().iter().map(|&l| l as usize).collect();
-        let values = ndarray::Array1::from_vec(values).slice_move(ndarray::s![first..first + count]);
+        let values = ndarray::Array1::from_vec(values).slice_move(ndarray::s![first..]);
         let array = values.into_shape_with_order(dims).map_err(|e| Error::new(Kind::Invalid, e.to_string()))?;
         let ndim = array.ndim();
         array.into_dimensionality().map_err(|_| {

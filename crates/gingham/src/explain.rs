@@ -6,10 +6,10 @@ use gingham_core::json::Value;
 use serde_json::json;
 
 use crate::Array;
-use crate::read::machine::{RAW_RANGES, WHOLE_SHARD_BYTES};
+use crate::read::machine::{RAW_RANGES, WHOLE_SHARD_BYTES, WINDOW_BYTES, Windows};
 use crate::read::plan::{Object, Piece, Plan};
 
-/// Objects whose requests are counted one by one; of more, the most that any of them could take counts for each.
+/// Objects whose requests are counted one by one; of more, only the most that they could take.
 const COUNTED: usize = 1 << 16;
 
 impl Array {
@@ -34,11 +34,24 @@ impl Array {
             // Its version before and after, and its index.
             return cost.objects.saturating_mul(3).saturating_add(cost.chunks);
         }
+        if !plan.layout.raw {
+            return cost.objects;
+        }
         // An edge chunk of which all is wanted that lies in the array is no whole chunk.
-        let part = |object: &Object| plan.layout.raw && !(object.is_whole() && object.stored == object.logical);
-        let each = |object: &Object| if part(object) { raw_requests(object, turned) } else { 1 };
-        plan.sum(each, if plan.layout.raw { 1 + RAW_RANGES as u64 } else { 1 })
+        let part = |object: &Object| !(object.is_whole() && object.stored == object.logical);
+        let each = |object: &Object| {
+            let ranges = if part(object) { raw_requests(object, turned) } else { 1 };
+            ranges.max(window_requests(object, plan.layout.item))
+        };
+        // A window holds more than half of what one should, but for the last.
+        let windows = cost.objects.saturating_add(cost.decoded / (WINDOW_BYTES / 2));
+        plan.sum(each, cost.objects.saturating_mul(1 + RAW_RANGES as u64).saturating_add(windows))
     }
+}
+
+/// Requests of an uncompressed chunk that is read in windows: its size, and each window.
+fn window_requests(object: &Object, item: u64) -> u64 {
+    Windows::of(&object.stored, item).map_or(1, |Windows { axis, rows, .. }| 1 + object.stored[axis].div_ceil(rows))
 }
 
 /// Requests of a part of an uncompressed chunk: its size, and each run of bytes; or the whole chunk.
@@ -84,11 +97,11 @@ impl Plan {
         object.stored.iter().zip(inner).fold(1, |n, (&length, &chunk)| n.saturating_mul(length.div_ceil(chunk.max(1))))
     }
 
-    /// The sum over all objects, or their number times `most` where there are many.
+    /// The sum over all objects, or `most` where there are many.
     fn sum(&self, each: impl Fn(&Object) -> u64, most: u64) -> u64 {
         match self.object_count() {
             count if count <= COUNTED => (0..count).map(|i| each(&self.object(i))).fold(0, u64::saturating_add),
-            count => most.saturating_mul(count as u64),
+            _ => most,
         }
     }
 

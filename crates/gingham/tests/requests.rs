@@ -397,6 +397,20 @@ fn the_most_requests_of_a_plan_are_those_of_its_parts() {
 }
 
 #[test]
+fn large_uncompressed_chunks_take_no_more_requests_than_their_plan_says() {
+    let (store, log) = local();
+    let array = v3(&store, "a", json!({"shape": [2, 1024, 1024], "chunk_grid": regular(&[1, 1024, 512])}));
+    array.write_bytes((), &vec![7; 2 << 20]).unwrap();
+    for text in ["", "0", ":, 1:, :", ":, 1000:", ":, ::2, ::3"] {
+        let plan = array.plan(select(text)).unwrap();
+        asked(&log);
+        array.read_elements(select(text)).unwrap();
+        let took = asked(&log).len() as u64;
+        assert!(took <= array.requests(&plan), "{text}: at most {}, {took}", array.requests(&plan));
+    }
+}
+
+#[test]
 fn kept_chunks_are_decoded_once_as_long_as_they_are_the_same() {
     let options = Options { kept_chunks: 1 << 20, ..Options::default() };
     let (store, log) = local();

@@ -47,11 +47,8 @@ impl Storage for Counted {
     fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> std::result::Result<bool, StoreError> {
         self.inner.get_into(key, start, out)
     }
-    fn read(&self, key: &str, range: Range, room: &mut dyn Room) -> std::result::Result<bool, StoreError> {
-        self.inner.read(key, range, room)
-    }
-    fn read_whole(&self, key: &str, out: &mut [u8]) -> std::result::Result<Option<u64>, StoreError> {
-        self.inner.read_whole(key, out)
+    fn read(&self, key: &str, room: &mut dyn Room) -> std::result::Result<bool, StoreError> {
+        self.inner.read(key, room)
     }
     fn open(&self, key: &str) -> std::result::Result<Option<Box<dyn Opened + '_>>, StoreError> {
         self.inner.open(key)

@@ -247,24 +247,13 @@ impl Storage for Fs {
             None => Ok(None),
         }
     }
-    fn read(&self, key: &str, range: Range, room: &mut dyn Room) -> Result<bool, StoreError> {
+    fn read(&self, key: &str, room: &mut dyn Room) -> Result<bool, StoreError> {
         let Some(file) = self.file(key)? else { return Ok(false) };
-        let Some((start, length)) = self.extent(key, &file, range)? else { return Ok(false) };
+        let Some((start, length)) = self.extent(key, &file, Range::All)? else { return Ok(false) };
         match room.give(length) {
             Some(out) => self.read_into(key, &file, start, out),
             None => Ok(true),
         }
-    }
-    fn read_whole(&self, key: &str, out: &mut [u8]) -> Result<Option<u64>, StoreError> {
-        let Some(file) = self.file(key)? else { return Ok(None) };
-        let meta = file.metadata().map_err(|e| self.failed(key, "examined", e))?;
-        if !self.regular(key, &meta)? {
-            return Ok(None);
-        }
-        if meta.len() == out.len() as u64 && !self.read_into(key, &file, 0, out)? {
-            return Ok(None);
-        }
-        Ok(Some(meta.len()))
     }
     fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> Result<bool, StoreError> {
         if out.is_empty() {

@@ -30,10 +30,7 @@ macro_rules! forward {
         fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> Result<bool, StoreError> { self.inner.get_into(key, start, out) }
     };
     (@ read) => {
-        fn read(&self, key: &str, range: Range, room: &mut dyn Room) -> Result<bool, StoreError> { self.inner.read(key, range, room) }
-    };
-    (@ read_whole) => {
-        fn read_whole(&self, key: &str, out: &mut [u8]) -> Result<Option<u64>, StoreError> { self.inner.read_whole(key, out) }
+        fn read(&self, key: &str, room: &mut dyn Room) -> Result<bool, StoreError> { self.inner.read(key, room) }
     };
     (@ open) => {
         fn open(&self, key: &str) -> Result<Option<Box<dyn Opened + '_>>, StoreError> { self.inner.open(key) }

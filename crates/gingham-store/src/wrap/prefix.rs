@@ -49,11 +49,8 @@ impl Storage for Prefix {
     fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> Result<bool, StoreError> {
         self.inner.get_into(&self.key(key)?, start, out)
     }
-    fn read(&self, key: &str, range: Range, room: &mut dyn Room) -> Result<bool, StoreError> {
-        self.inner.read(&self.key(key)?, range, room)
-    }
-    fn read_whole(&self, key: &str, out: &mut [u8]) -> Result<Option<u64>, StoreError> {
-        self.inner.read_whole(&self.key(key)?, out)
+    fn read(&self, key: &str, room: &mut dyn Room) -> Result<bool, StoreError> {
+        self.inner.read(&self.key(key)?, room)
     }
     fn open(&self, key: &str) -> Result<Option<Box<dyn Opened + '_>>, StoreError> {
         self.inner.open(&self.key(key)?)

@@ -20,7 +20,7 @@ impl ReadOnly {
 }
 
 impl Storage for ReadOnly {
-    forward!(describe get get_into read read_whole open get_many start_get stat list keys list_dir prefixes);
+    forward!(describe get get_into read open get_many start_get stat list keys list_dir prefixes);
     fn traits(&self) -> Traits {
         Traits { writes: false, conditional: false, ..self.inner.traits() }
     }

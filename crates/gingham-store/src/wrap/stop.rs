@@ -50,11 +50,8 @@ impl Storage for Stop {
     fn get_into(&self, key: &str, start: u64, out: &mut [u8]) -> Result<bool, StoreError> {
         self.go_on()?.get_into(key, start, out)
     }
-    fn read(&self, key: &str, range: Range, room: &mut dyn Room) -> Result<bool, StoreError> {
-        self.go_on()?.read(key, range, room)
-    }
-    fn read_whole(&self, key: &str, out: &mut [u8]) -> Result<Option<u64>, StoreError> {
-        self.go_on()?.read_whole(key, out)
+    fn read(&self, key: &str, room: &mut dyn Room) -> Result<bool, StoreError> {
+        self.go_on()?.read(key, room)
     }
     fn open(&self, key: &str) -> Result<Option<Box<dyn Opened + '_>>, StoreError> {
         self.go_on()?.open(key)

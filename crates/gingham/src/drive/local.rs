@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::TRIES;
 use crate::error::{Error, Kind, Result};
-use crate::read::machine::{KeptPiece, Machine, Need, Slab, Task, Work, index_range};
+use crate::read::machine::{KeptPiece, Machine, Need, Slab, Task, Windows, Work, index_range};
 use crate::read::plan::Wanted;
 
 /// A read of no more bytes than this is done by the thread that asks for it: to wake a worker and be woken takes 10 to 50 µs,
@@ -24,60 +24,53 @@ const RANGES: u64 = 8 << 10;
 /// So many objects are looked for among what was kept before workers are woken.
 const AT_HAND: usize = 64;
 
-/// Half a second cache of the smallest cores in use.
-const WINDOW_BYTES: usize = 256 << 10;
-
 /// An object that is longer than any encoding of it by no more than this is read, so that the decoder says what is wrong with it.
 const SLACK: usize = 1 << 20;
 
 /// Objects of a local store: each from start to end by one worker, which shares out what is inside a shard.
 pub(crate) fn run(machine: &Machine<'_>, count: usize) -> Result<()> {
-    if count == 1 && machine.array.inner_shape.is_none() || work(machine) <= ALONE {
+    let sharded = machine.array.inner_shape.is_some();
+    let looked_for = machine.array.kept.is_used() && count <= AT_HAND;
+    // What was kept needs no worker; what a shard lacks of it is shared out shard by shard.
+    if count == 1 && !sharded || work(machine) <= ALONE || looked_for && sharded {
         return machine.array.with_context(|context| (0..count).try_for_each(|i| one(machine, i, context)));
     }
-    if machine.array.kept.is_used() && machine.array.inner_shape.is_some() && count <= AT_HAND {
-        // What a shard has at hand needs no worker; what it has not is shared out shard by shard.
-        return machine.array.with_context(|context| (0..count).try_for_each(|i| one(machine, i, context)));
+    if looked_for {
+        let rest = at_hand(machine, count)?;
+        return in_order(machine, rest.len(), |k, context| unkept(machine, &rest[k], context));
     }
-    let rest = if machine.array.kept.is_used() && count <= AT_HAND { at_hand(machine, count)? } else { None };
-    let all = || match &rest {
-        Some(rest) => in_order(machine, rest.len(), |k| rest[k]),
-        None => in_order(machine, count, |k| k),
-    };
-    machine.array.pool()?.map_or_else(all, |pool| pool.install(all))
+    in_order(machine, count, |i, context| one(machine, i, context))
 }
 
-/// Places what was kept of some objects that are no shards, which takes less time than to wake a worker; the others are left.
-fn at_hand(machine: &Machine<'_>, count: usize) -> Result<Option<Vec<usize>>> {
-    if machine.array.inner_shape.is_some() || machine.target.is_variable() {
-        return Ok(None);
-    }
+/// Places what was kept of some objects that are no shards, which takes less time than to wake a worker; gives the others.
+fn at_hand(machine: &Machine<'_>, count: usize) -> Result<Vec<Task>> {
     machine.array.with_context(|context| {
         let mut rest = Vec::new();
         for i in 0..count {
-            if !kept(machine, &mut machine.task(i)?, context)? {
-                rest.push(i);
+            let mut task = machine.task(i)?;
+            if !kept(machine, &mut task, context)? {
+                rest.push(task);
             }
         }
-        Ok(Some(rest))
+        Ok(rest)
     })
 }
 
-/// Workers take the objects one by one in grid order, each with one context for all that it takes.
-fn in_order(machine: &Machine<'_>, count: usize, object: impl Fn(usize) -> usize + Sync) -> Result<()> {
+/// Workers take things one by one in order, each with one context for all that it takes.
+fn in_order(machine: &Machine<'_>, count: usize, each: impl Fn(usize, &mut Context) -> Result<()> + Sync) -> Result<()> {
     let next = AtomicUsize::new(0);
-    (0..rayon::current_num_threads().min(count)).into_par_iter().try_for_each(|_| {
-        machine.array.with_context(|context| {
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                if i >= count {
-                    return Ok(());
-                }
-                // Whoever fails leaves nothing for the others to take.
-                one(machine, object(i), context).inspect_err(|_| next.store(count, Ordering::Relaxed))?;
+    let worker = |context: &mut Context| {
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            if i >= count {
+                return Ok(());
             }
-        })
-    })
+            // Whoever fails leaves nothing for the others to take.
+            each(i, context).inspect_err(|_| next.store(count, Ordering::Relaxed))?;
+        }
+    };
+    let all = || (0..rayon::current_num_threads().min(count)).into_par_iter().try_for_each(|_| machine.array.with_context(worker));
+    machine.array.pool()?.map_or_else(all, |pool| pool.install(all))
 }
 
 /// About how much there is to do, in decoded bytes.
@@ -92,23 +85,37 @@ fn one(machine: &Machine<'_>, i: usize, context: &mut Context) -> Result<()> {
     if task.bound.open_shard().is_some() {
         return shard(machine, &mut task, context);
     }
-    let len = task.bound.decoded().byte_len().unwrap_or(0);
-    if machine.array.kept.takes(len) && !machine.target.is_variable() {
-        // Whole chunks are kept, also of those that could be read in part.
-        return if kept(machine, &mut task, context)? { Ok(()) } else { whole(machine, &task, context) };
-    }
-    if let Some(slab) = machine.slab(&task) {
-        return part_of_raw(machine, &task, &slab, context);
-    }
-    if straight(machine, &task, context)? || in_windows(machine, &task, context)? {
+    if kept(machine, &mut task, context)? {
         return Ok(());
     }
-    whole(machine, &task, context)
+    unkept(machine, &task, context)
+}
+
+/// Whether this object's chunk is kept: whole, also where it could be read in part.
+fn keeps(machine: &Machine<'_>, task: &Task) -> bool {
+    !machine.target.is_variable() && machine.array.kept.takes(task.bound.decoded().byte_len().unwrap_or(0))
+}
+
+/// A chunk that is read from the store.
+fn unkept(machine: &Machine<'_>, task: &Task, context: &mut Context) -> Result<()> {
+    if keeps(machine, task) {
+        return whole(machine, task, context);
+    }
+    if let Some(slab) = machine.slab(task) {
+        return part_of_raw(machine, task, &slab, context);
+    }
+    if straight(machine, task, context)? || in_windows(machine, task, context)? {
+        return Ok(());
+    }
+    whole(machine, task, context)
 }
 
 /// A chunk that was decoded before, and is still the same. False where there is none; the task then knows the version that is read
 /// next, or one before it.
 fn kept(machine: &Machine<'_>, task: &mut Task, context: &mut Context) -> Result<bool> {
+    if !keeps(machine, task) {
+        return Ok(false);
+    }
     let stat = machine.array.store.stat(&task.key).map_err(|e| machine.place_error(e.into(), task))?;
     task.version = stat.and_then(|s| s.version);
     let Some(version) = &task.version else { return Ok(false) };
@@ -221,9 +228,27 @@ fn straight(machine: &Machine<'_>, task: &Task, context: &mut Context) -> Result
     let Some(first) = wanted.part.contiguous(task.bound.frame(), machine.target.item()) else { return Ok(false) };
     // SAFETY: the slice is this part's own place in the output.
     let Some(out) = (unsafe { machine.target.slice(first, len) }) else { return Ok(false) };
-    match machine.array.store.read_whole(&task.key, out).map_err(|e| machine.place_error(e.into(), task))? {
-        Some(size) => check_size(machine, task, size).map(|()| true),
-        None => machine.finish(task, &Work::Object, None, context).map(|()| true),
+    let mut room = Exactly { out, asked: 0 };
+    let found = machine.array.store.read(&task.key, &mut room).map_err(|e| machine.place_error(e.into(), task))?;
+    let asked = room.asked;
+    if found {
+        check_size(machine, task, asked)?
+    } else {
+        machine.finish(task, &Work::Object, None, context)?
+    }
+    Ok(true)
+}
+
+/// Memory for an object of one length only.
+struct Exactly<'o> {
+    out: &'o mut [u8],
+    asked: u64,
+}
+
+impl Room for Exactly<'_> {
+    fn give(&mut self, length: u64) -> Option<&mut [u8]> {
+        self.asked = length;
+        (length == self.out.len() as u64).then_some(&mut *self.out)
     }
 }
 
@@ -231,17 +256,14 @@ fn straight(machine: &Machine<'_>, task: &Task, context: &mut Context) -> Result
 /// chunk.
 fn in_windows(machine: &Machine<'_>, task: &Task, context: &mut Context) -> Result<bool> {
     let [Wanted { part, points: None }] = task.object.parts.as_slice() else { return Ok(false) };
-    let all = task.bound.decoded().byte_len().unwrap_or(0);
     // A transposed copy wants many rows at once.
-    if !task.bound.is_raw() || task.bound.order().is_some() || machine.target.is_variable() || all < 2 * WINDOW_BYTES {
+    if !task.bound.is_raw() || task.bound.order().is_some() || machine.target.is_variable() {
         return Ok(false);
     }
     let frame = task.bound.frame();
-    let Some(axis) = frame.iter().position(|&len| len > 1) else { return Ok(false) };
+    let Some(Windows { axis, rows, row }) = Windows::of(frame, machine.target.item() as u64) else { return Ok(false) };
     let Some(opened) = opened(machine, task, context)? else { return Ok(true) };
     check_size(machine, task, opened.size())?;
-    let row = all as u64 / frame[axis];
-    let rows = (WINDOW_BYTES as u64 / row).max(1);
     let mut page = context.page((rows * row) as usize).ok_or_else(|| machine.place_error(no_memory(rows * row), task))?;
     for low in (0..frame[axis]).step_by(rows as usize) {
         let high = frame[axis].min(low + rows);
@@ -259,7 +281,7 @@ fn in_windows(machine: &Machine<'_>, task: &Task, context: &mut Context) -> Resu
 /// An object that is decoded as one.
 fn whole(machine: &Machine<'_>, task: &Task, context: &mut Context) -> Result<()> {
     let mut room = ObjectRoom { context, limit: task.bound.object_limit().saturating_add(SLACK), asked: 0, page: None };
-    let found = machine.array.store.read(&task.key, Range::All, &mut room).map_err(|e| machine.place_error(e.into(), task))?;
+    let found = machine.array.store.read(&task.key, &mut room).map_err(|e| machine.place_error(e.into(), task))?;
     let ObjectRoom { context, limit, asked, page } = room;
     if found && page.is_none() {
         let what =

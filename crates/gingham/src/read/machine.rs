@@ -28,14 +28,14 @@ use crate::options::Missing;
 const WHOLE_SHARD_SHARE: f64 = 0.6;
 /// No shard larger than this (decoded) is fetched whole: its chunks arrive in several fetches that overlap with decoding.
 pub(crate) const WHOLE_SHARD_BYTES: u64 = 32 << 20;
-/// Shards on a local store are fetched in ranges of about this size: workers share one shard, and what was read is still in a
-/// core's second cache when it is decoded or placed.
-const LOCAL_FETCH: u64 = 256 << 10;
 /// An uncompressed chunk is fetched in part where the part spans at most this share of it ...
 const RAW_SHARE: f64 = 0.5;
 /// ... and in at most this many ranges; a thin slice never becomes thousands of reads.
 pub(crate) const RAW_RANGES: usize = 64;
 
+/// A local store is read from about so many bytes at a time, half a second cache of the smallest cores in use: what was read is
+/// still there when it is decoded or placed, and workers share one shard.
+pub(crate) const WINDOW_BYTES: u64 = 256 << 10;
 /// Bytes that are read in the time of one more system call.
 const RANGE_COST: u64 = 8 << 10;
 
@@ -104,6 +104,25 @@ pub(crate) struct Slab {
     pub first: u64,
     pub end: u64,
     pub ranges: Vec<(u64, u64)>,
+}
+
+/// How a large uncompressed chunk of a local store is read: some rows of its first axis that has any at a time.
+pub(crate) struct Windows {
+    pub axis: usize,
+    /// How many rows.
+    pub rows: u64,
+    /// Bytes of one.
+    pub row: u64,
+}
+
+impl Windows {
+    /// Those of a chunk of this shape; `None` where it is read at once.
+    pub fn of(shape: &[u64], item: u64) -> Option<Windows> {
+        let all = shape.iter().fold(item, |n, &len| n.saturating_mul(len));
+        let axis = shape.iter().position(|&len| len > 1).filter(|_| all >= 2 * WINDOW_BYTES)?;
+        let row = all / shape[axis];
+        Some(Windows { axis, rows: (WINDOW_BYTES / row).max(1), row })
+    }
 }
 
 /// An object that is being read.
@@ -252,7 +271,7 @@ impl Machine<'_> {
             for (i, offset) in fetch.serves {
                 let Some(piece) = pieces.get_mut(i).and_then(Option::take) else { continue };
                 let (from, to) = (fetch.start + offset, fetch.start + offset + piece.len);
-                if !group.is_empty() && traits.local && to.saturating_sub(start) > LOCAL_FETCH {
+                if !group.is_empty() && traits.local && to.saturating_sub(start) > WINDOW_BYTES {
                     flush(&mut group, start, end);
                 }
                 if group.is_empty() {

@@ -342,9 +342,5 @@ fn cost(grid: &Grid, resolved: &Resolved, layout: &Layout) -> Cost {
     // it, so that grid cuts the array in the same places.
     let Ok(chunks) = Grid::regular(&grid.shape(), inner) else { return objects };
     let fine = Cost::of(&chunks, resolved, layout.item);
-    Cost {
-        objects: objects.objects,
-        requests: objects.objects.saturating_add(fine.chunks).min(objects.objects.saturating_mul(2).max(objects.objects)),
-        ..fine
-    }
+    Cost { objects: objects.objects, ..fine }
 }
